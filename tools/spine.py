@@ -23,7 +23,7 @@ LIMITS = {"choices": 0, "includes": 0, "walks": 3}
 
 _KERNEL = "native/kernel"
 _CHOICE = re.compile(
-  r"\b(\w*Costs?(OfDerivatives)?\(|MaySquare\(|kManyTimes\b|kLeastLadderX\b|"
+  r"\b(\w*Costs?(OfDerivatives)?\(|MaySquare\(|kManyTimes\b|kLeastSquaringX\b|"
   r"kSmall(Phases|Edges|Parameters)\b)"
 )
 # Where methods are chosen, a limit on work is kept, and sizes are declared, and

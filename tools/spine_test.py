@@ -11,12 +11,12 @@ from tools import spine
 
 _FILES = {
   "values/points.h": """
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
 #include "native/kernel/uniformization/poisson.h"
 """,
   "values/choice.h": "if (StepCost(model) < SquaringCost(model)) return;",
-  "methods/squaring/ladder.h": """
+  "methods/squaring/squared_powers.h": """
 #include "native/kernel/methods/squaring/power.h"
 """,
   "uniformization/mixture.h": "weight = walk->Down(table, weight);",

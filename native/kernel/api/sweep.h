@@ -150,8 +150,9 @@ struct SweepTable {
   Sweep forward[kMaxOrder + 1];  // J_0 .. J_3
   Sweep adjoint[kMaxOrder + 1];  // V_1 .. V_3; entry 0 is unused
   Sweep statistics;
-  GroupSweep forward_group;  // J_0
-  GroupSweep adjoint_group;  // V_1
+  // J_0 and V_1 of models with the same edges; nullptr if registers are short.
+  GroupSweep forward_group;
+  GroupSweep adjoint_group;
   GroupSweep forward_small;  // J_0 of small models, also of one alone
   GroupSweep tangent_small;  // J_1 of small models at one time
   GroupSweep adjoint_small;  // V_1 of small models at one time

@@ -18,7 +18,7 @@
 #include "native/kernel/batch/batch_plan.h"
 #include "native/kernel/batch/group_operands.h"
 #include "native/kernel/batch/model_operands.h"
-#include "native/kernel/batch/operand_bars.h"
+#include "native/kernel/batch/operand_cotangents.h"
 #include "native/kernel/batch/statistics_outputs.h"
 #include "native/kernel/batch/work_estimate.h"
 #include "native/kernel/runtime/parallel.h"
@@ -51,9 +51,9 @@ class BatchRun {
         sweep_(sweep),
         executor_(executor),
         takes_small_(small != nullptr && plan.HasSmallModels()),
-        group_(takes_small_         ? small
-               : MayBeInLanes(plan) ? group
-                                    : nullptr) {
+        group_(takes_small_        ? small
+               : MayBePacked(plan) ? group
+                                   : nullptr) {
     if (plan.num_models() == 1) return;
     const int64_t num_threads = NumThreads(executor);
     if (num_threads == 1) return;
@@ -84,7 +84,7 @@ class BatchRun {
   const char* Adjoint(const Output* outputs) {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kCall);
-    OperandBars<F> bars(plan_, outputs);
+    OperandCotangents<F> bars(plan_, outputs);
     // Computes the cotangents of as many models as fit into memory, adds the
     // cotangents of shared entries to the sums, and continues with the next
     // models.
@@ -120,9 +120,9 @@ class BatchRun {
  private:
   // Returns whether models may be computed in lanes: they have the same edges,
   // and kMaxGroup of them at once are within the memory limit.
-  static bool MayBeInLanes(const BatchPlan& plan) {
+  static bool MayBePacked(const BatchPlan& plan) {
     if (plan.call().discrete || !plan.SharesEdges() ||
-        !AreInLanes(plan.num_models(), plan.layout().num_phases)) {
+        !ArePacked(plan.num_models(), plan.layout().num_phases)) {
       return false;
     }
     int64_t size = 4 * plan.times_per_model();  // results, kinds and more
@@ -244,12 +244,12 @@ class BatchRun {
   // -1, they are added to the sums at once, and there is only one slot for each
   // model of a group.
   const char* AdjointRange(int64_t begin, int64_t end, int64_t first_place,
-                           OperandBars<F>* bars) const {
+                           OperandCotangents<F>* bars) const {
     const FloatEnvironment environment(Denormals::kKeep);
     const ThreadMemory memory(ThreadMemory::kRange);
     const ThreadMemory sweep_memory(ThreadMemory::kSweep, executor_);
     GroupOperands<F> operands(plan_, MaxGroup());
-    ModelBars model_bars[kMaxGroup] = {};
+    ModelCotangents model_bars[kMaxGroup] = {};
     if (!operands.Allocate(memory.get())) return kOutOfMemory;
     for (int l = 0; l < MaxGroup(); ++l) {
       if (!bars->AllocateScratch(memory.get(), &model_bars[l])) {
@@ -278,7 +278,7 @@ class BatchRun {
     return nullptr;
   }
 
-  void AddTerms(int64_t first, int64_t last, OperandBars<F>* bars) const {
+  void AddTerms(int64_t first, int64_t last, OperandCotangents<F>* bars) const {
     BatchIndex model = plan_.Model(first);
     for (int64_t m = first; m < last; ++m, model.Next()) {
       bars->AddTerms(model, m - first);

@@ -15,7 +15,7 @@ namespace {
 
 // Returns the cotangents of the log survival function of p phases in series
 // with the given rate.
-std::vector<double> SurvivalBars(int64_t p, double rate) {
+std::vector<double> SurvivalCotangents(int64_t p, double rate) {
   std::vector<double> alpha(p), s(p * p), exits(p), t = {5.0}, c = {1.0};
   alpha[0] = 1.0;
   for (int64_t i = 0; i + 1 < p; ++i) s[i * p + i + 1] = rate;
@@ -41,10 +41,10 @@ std::vector<double> SurvivalBars(int64_t p, double rate) {
 // include the padding.
 TEST(HostileCallsTest, SparseAdjointDoesNotReadWhatEarlierCallsLeft) {
   const int64_t p = 65;
-  const std::vector<double> first = SurvivalBars(p, 1.0);
+  const std::vector<double> first = SurvivalCotangents(p, 1.0);
   // Fills the workspace with other numbers, some of which are not finite.
-  for (int64_t q = 2; q < 66; ++q) SurvivalBars(q, 3.0 + q);
-  const std::vector<double> again = SurvivalBars(p, 1.0);
+  for (int64_t q = 2; q < 66; ++q) SurvivalCotangents(q, 3.0 + q);
+  const std::vector<double> again = SurvivalCotangents(p, 1.0);
   EXPECT_EQ(
       std::memcmp(first.data(), again.data(), first.size() * sizeof(double)),
       0);

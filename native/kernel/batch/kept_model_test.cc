@@ -210,7 +210,7 @@ TEST(KeptModelTest, ThreadsHaveTheirOwnResults) {
 }
 
 // Tests times that are evaluated together, some of which underflow.
-TEST(LadderPathsTest, TimesTogetherHaveTheBitsOfTimesAlone) {
+TEST(SquaringPathsTest, TimesTogetherHaveTheBitsOfTimesAlone) {
   Ring ring(0.0);
   for (int64_t i = 0; i < kPhases; ++i) {
     // Entries of 1e-300 and rates from 1e-3 to 1.

@@ -78,7 +78,7 @@ Values Evaluate(const Observations& o, int32_t order = 0) {
 
 // Returns the cotangents of the times that V_k, k = order, computes if all
 // cotangents of the values are one.
-Doubles TimeBars(const Observations& o, int32_t order) {
+Doubles TimeCotangents(const Observations& o, int32_t order) {
   const int64_t n = o.row_length();
   const int64_t dims[][3] = {{1, 2}, {1, 2, 2}, {1, 1}, {o.rows, n}};
   std::vector<Input> inputs = Operands(o, dims, order);
@@ -199,8 +199,8 @@ TEST(KindsTest, ObservationsAreWhatTheirEndsSay) {
     EXPECT_TRUE(same(values.values[i], expected.values[i])) << i;
   }
   for (int32_t order = 1; order <= kMaxOrder; ++order) {
-    const Doubles bars = TimeBars(observed, order);
-    const Doubles known_bars = TimeBars(known, order);
+    const Doubles bars = TimeCotangents(observed, order);
+    const Doubles known_bars = TimeCotangents(known, order);
     for (size_t i = 0; i < bars.size(); ++i) {
       const bool is_left = pairs[i / 2].kind == 4;
       EXPECT_TRUE(same(bars[i], known_bars[is_left ? i ^ 1 : i])) << i;
@@ -238,7 +238,7 @@ TEST(KindsTest, AnyKindsAtAnyTimes) {
     }
     for (int32_t order = 1; order <= kMaxOrder; ++order) {
       const Doubles moved = Evaluate(o, order).values;
-      const Doubles bars = TimeBars(o, order);
+      const Doubles bars = TimeCotangents(o, order);
       for (size_t i = 0; i < n; ++i) {
         if (o.kinds[i] != 7) continue;
         EXPECT_EQ(moved[i], 0.0);

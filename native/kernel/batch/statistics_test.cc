@@ -178,7 +178,7 @@ TEST(StatisticsTest, BadValuesAreNaN) {
 // Tests parameters whose cotangents are out of range: cotangents of huge
 // parameters underflow, and those of tiny ones overflow. The statistics, which
 // are products of parameters and cotangents, are in range.
-TEST(StatisticsTest, HugeAndTinyProbabilitiesOnTheLadder) {
+TEST(StatisticsTest, HugeAndTinyProbabilitiesBySquaring) {
   constexpr double kHuge = 0x1p500;
   // The rate of absorption from the second phase, 1e12, makes q t so large that
   // squared powers are used. Absorption takes long nevertheless, as the first

@@ -4,9 +4,9 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/methods/many_times/node_sums.h"
 #include "native/kernel/methods/many_times/node_values.h"
-#include "native/kernel/methods/squaring/ladder_adjoint.h"
-#include "native/kernel/methods/squaring/ladder_points.h"
-#include "native/kernel/methods/squaring/ladder_starts.h"
+#include "native/kernel/methods/squaring/squaring_adjoint.h"
+#include "native/kernel/methods/squaring/squaring_points.h"
+#include "native/kernel/methods/squaring/squaring_starts.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/extended_double.h"
 #include "native/kernel/simd/float_environment.h"
@@ -33,7 +33,7 @@ template <class T>
 void ExtendedAdjoint(const SweepInput& in, const SweepOutput& out,
                      Workspace* workspace) {
   const FloatEnvironment environment(Denormals::kFlush);
-  RunAdjoint<T, BarsWriter>(in, out, workspace);
+  RunAdjoint<T, CotangentWriter>(in, out, workspace);
 }
 
 void ExtendedStatistics(const SweepInput& in, const SweepOutput& out,

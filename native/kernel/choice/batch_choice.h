@@ -28,7 +28,7 @@ inline bool AreSmall(const Call& call, const Layout& layout,
 // Returns whether models with the same edges are computed in lanes. A few large
 // ones rather have a thread each. The answer must not depend on the number of
 // threads, since results do not.
-inline bool AreInLanes(int64_t num_models, int64_t num_phases) {
+inline bool ArePacked(int64_t num_models, int64_t num_phases) {
   return num_models >= 4 * kMaxGroup || num_phases < 100;
 }
 

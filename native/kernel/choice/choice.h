@@ -22,8 +22,8 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr double kLeastLadderX = 0x1p9;
-constexpr double kLargestLadderX = 0x1p60;  // 2^66 steps of the first power
+constexpr double kLeastSquaringX = 0x1p9;
+constexpr double kLargestSquaringX = 0x1p60;  // 2^66 steps of the first power
 
 // Returns the estimated cost of squaring once, in half nanoseconds; factors
 // were measured.
@@ -42,13 +42,13 @@ double NumProducts(const Model<T>& model, double x) {
 }
 // Returns the estimated cost of squaring up to x, in half nanoseconds.
 template <class T>
-double LadderCost(const Model<T>& model, double x) {
+double SquaringCost(const Model<T>& model, double x) {
   return ProductCost(model) * NumProducts(model, x);
 }
 // Returns the estimated cost of one time once the squared powers are known: a
 // vector-matrix product for every other bit.
 template <class T>
-double LadderTimeCost(const Model<T>& model, double x) {
+double SquaringTimeCost(const Model<T>& model, double x) {
   const double p = static_cast<double>(model.size);
   return 1200.0 + 0.4 * p * p * (std::log2(x) + 6.0);
 }
@@ -67,10 +67,10 @@ double StepCost(const Model<T>& model) {
 // Returns whether scaling and squaring can be used for x = q t, or for the
 // number x of steps, within the limits of work and memory.
 template <class T>
-bool MayUseLadder(const Model<T>& model, double x) {
+bool MayUseSquaring(const Model<T>& model, double x) {
   constexpr int kDepth = Depth<T>::kValue;
-  return !HasOwnExponent<T>::kValue && x >= kLeastLadderX &&
-         x < kLargestLadderX &&
+  return !HasOwnExponent<T>::kValue && x >= kLeastSquaringX &&
+         x < kLargestSquaringX &&
          MaySquare(model.size, NumProducts(model, x), 1 << (2 * kDepth),
                    1 << kDepth);
 }
@@ -81,9 +81,9 @@ bool MayUseLadder(const Model<T>& model, double x) {
 // choice depends only on the model and on x, so that a value does not depend on
 // the rest of the call. Squared powers are computed only in plain doubles.
 template <class T>
-bool UsesLadder(const Model<T>& model, double x, double max_steps) {
-  if (!MayUseLadder(model, x)) return false;
-  const double cost = LadderCost(model, x);
+bool UsesSquaring(const Model<T>& model, double x, double max_steps) {
+  if (!MayUseSquaring(model, x)) return false;
+  const double cost = SquaringCost(model, x);
   // A mixture needs terms somewhat beyond step x, so that x must be below the
   // limit by a margin.
   return cost < x * StepCost(model) || x > 0.98 * max_steps;
@@ -97,8 +97,8 @@ double ExtendedCost(const Model<T>& model, double x) {
 // Returns the estimated cost of squaring up to x where triangular products skip
 // zeros.
 template <class T>
-double SparseLadderCost(const Model<T>& model, double x) {
-  return LadderCost(model, x) * (model.is_triangular ? 0.25 : 1.0);
+double SparseSquaringCost(const Model<T>& model, double x) {
+  return SquaringCost(model, x) * (model.is_triangular ? 0.25 : 1.0);
 }
 
 // The estimated costs of first derivatives, in half nanoseconds: cotangents, or
@@ -135,9 +135,9 @@ DerivativeCosts CostsOfDerivatives(const Model<T>& model, double x) {
 // less. Where flushing to zero makes them unknown, the caller computes them by
 // steps after all.
 template <class T>
-bool UsesLadderEarly(const Model<T>& model, double x, int64_t num_times) {
+bool UsesSquaringEarly(const Model<T>& model, double x, int64_t num_times) {
   if (model.discrete || model.derivatives == Derivatives::kAsValues ||
-      !MayUseLadder(model, x)) {
+      !MayUseSquaring(model, x)) {
     return false;
   }
   const DerivativeCosts costs = CostsOfDerivatives(model, x);
@@ -154,7 +154,7 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
   if (!sequence->may_close()) return false;
   constexpr double kStepThatFollows = 200.0;
   constexpr double kDear = 2e8;
-  const double room = 0.5 * LadderCost(sequence->model(), x);
+  const double room = 0.5 * SquaringCost(sequence->model(), x);
   if (2.0 * room < kDear || x * kStepThatFollows > room) return false;
   const double steps = room / StepCost(sequence->model());
   const double last = x + 24.0 * std::sqrt(x);
@@ -186,8 +186,8 @@ template <class T>
 bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
   constexpr double kLargestX = 0x1p13;  // limits rounding errors
   const Model<T>& model = sequence->model();
-  const double by_ladder = LadderTimeCost(model, x);
-  const double by_all = static_cast<double>(num_times) * by_ladder;
+  const double by_squaring = SquaringTimeCost(model, x);
+  const double by_all = static_cast<double>(num_times) * by_squaring;
   const double steps = static_cast<double>(sequence->max_blocks()) * kBlock;
   if (!AreMany(num_times) || x > kLargestX || x > 0.5 * steps ||
       x * StepCost(model) > 0.5 * by_all) {
@@ -201,7 +201,7 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
   const double decay =
       -std::log(block->mass) - kLn2 * static_cast<double>(block->exponent);
   return 8.0 * std::sqrt(x) + std::sqrt(2.0 * std::fmax(decay, 0.0) * x) <
-         by_ladder;
+         by_squaring;
 }
 
 // Returns the x = q t up to which times, the last of which is at x = last, are
@@ -210,9 +210,9 @@ bool SharesSteps(double x, int64_t num_times, Sequence<T>* sequence) {
 template <class T>
 double EndOfGroups(double last, int64_t num_times, Sequence<T>* sequence) {
   const double steps = static_cast<double>(sequence->max_blocks() * kBlock);
-  double end = kLeastLadderX;
+  double end = kLeastSquaringX;
   while (end < std::min(0.5 * steps, last) &&
-         (!UsesLadder(sequence->model(), 1.25 * end, steps) ||
+         (!UsesSquaring(sequence->model(), 1.25 * end, steps) ||
           SharesSteps(1.25 * end, num_times, sequence))) {
     end *= 1.25;
   }
@@ -225,8 +225,8 @@ double EndOfGroups(double last, int64_t num_times, Sequence<T>* sequence) {
 template <class T>
 bool MayReplaceSteps(const Model<T>& model, const Point<T>& point) {
   return Depth<T>::kValue == 0 && point.status == kUnderflow &&
-         MayUseLadder(model, point.x) &&
-         SparseLadderCost(model, point.x) < ExtendedCost(model, point.x);
+         MayUseSquaring(model, point.x) &&
+         SparseSquaringCost(model, point.x) < ExtendedCost(model, point.x);
 }
 
 // Returns whether squaring up to x, with products of scaled numbers for `count`
@@ -238,7 +238,7 @@ inline bool MayReplaceSweep(const Model<double>& model, double x,
   constexpr double kScaled = 10.0;  // of a product of scaled numbers
   const double p = static_cast<double>(model.size);
   const double products = 0.5 * std::log2(x) + kStepTerms;
-  return 2.0 * SparseLadderCost(model, x) +
+  return 2.0 * SparseSquaringCost(model, x) +
              kScaled * static_cast<double>(count) * products * p * p <
          kSweep * ExtendedCost(model, x);
 }
@@ -256,10 +256,10 @@ inline double TimeOfBound(const Sequence<double>& sequence, double x,
   const double latest = std::floor(
       std::min(0.5 * static_cast<double>(sequence.max_blocks()) * kBlock,
                kMaxBoundSteps / StepCost(model)));
-  double y = 0.5 * kLargestLadderX;
+  double y = 0.5 * kLargestSquaringX;
   while (y > latest) {
-    *by_squaring = y <= x && MayUseLadder(model, y) &&
-                   LadderCost(model, y) <= kMaxBoundPowers;
+    *by_squaring = y <= x && MayUseSquaring(model, y) &&
+                   SquaringCost(model, y) <= kMaxBoundPowers;
     if (*by_squaring) return y;
     y *= 0.5;
   }
@@ -278,13 +278,13 @@ double CostSpent(const Model<T>& model, int64_t num_steps,
 // Returns whether the power sequence is cheaper for a point that was assigned
 // to squaring. If so, assigns the point to the sequence.
 template <class T>
-bool LeavesLadder(int64_t index, int64_t num_times, Sequence<T>* sequence,
-                  Point<T>* point) {
-  if (!point->on_ladder || !(FollowsFromFewSteps(point->x, sequence) ||
-                             SharesSteps(point->x, num_times, sequence))) {
+bool LeavesSquaring(int64_t index, int64_t num_times, Sequence<T>* sequence,
+                    Point<T>* point) {
+  if (!point->by_squaring || !(FollowsFromFewSteps(point->x, sequence) ||
+                               SharesSteps(point->x, num_times, sequence))) {
     return false;
   }
-  point->on_ladder = false;
+  point->by_squaring = false;
   if (sequence->model().discrete) {
     point->start = static_cast<int64_t>(point->x) / kBlock;
   } else {

@@ -39,7 +39,7 @@ double WorkOfTime(const SweepInput& in, const Sequence<T>& sequence,
   const double time = is_interval ? in.times.value[i + 1] : first;
   const double x = model.discrete ? time : model.q * time;
   if (kind == Kind::kNothing || !(x > 0.0 && x < HUGE_VAL)) return 0.0;
-  if (UsesLadder(model, x, steps)) return LadderTimeCost(model, x);
+  if (UsesSquaring(model, x, steps)) return SquaringTimeCost(model, x);
   if (x >= steps) return 0.0;
   if (!model.discrete) return NumTerms<T>(in, x);
   return is_interval && first > 0.0 ? std::max(x - first, 0.0) : 1.0;
@@ -55,7 +55,7 @@ bool AreTimesWithinWork(const SweepInput& in, const Sequence<T>& sequence) {
   const double steps = static_cast<double>(sequence.max_blocks()) * kBlock;
   const double most =
       std::max(sequence.model().discrete ? steps : NumTerms<T>(in, steps),
-               LadderTimeCost(sequence.model(), kLargestLadderX));
+               SquaringTimeCost(sequence.model(), kLargestSquaringX));
   if (static_cast<double>(in.num_times) * most <= limit) return true;
   double work = 0.0;
   for (int64_t i = 0; i < in.num_times; ++i) {

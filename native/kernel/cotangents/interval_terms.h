@@ -31,7 +31,7 @@ class IntervalTerms {
   // 2^-margin times the size of the interval's cotangent times its mass.
   // TermSums::Start sets the margin.
   StatusCode Add(const Interval<T>& interval) {
-    if (discrete_) return interval.on_ladder ? kOk : AddSteps(interval);
+    if (discrete_) return interval.by_squaring ? kOk : AddSteps(interval);
     const Scaled<T>& seed = interval.seed;
     const Scaled<double> size = SizeOf(seed.mantissa, seed.exponent);
     const Scaled<double> mass =
@@ -39,7 +39,7 @@ class IntervalTerms {
     const Scaled<double> own = {size.mantissa * mass.mantissa,
                                 size.exponent + mass.exponent};
     StatusCode status = kOk;
-    if (!interval.on_ladder) status = AddMass(interval, own);
+    if (!interval.by_squaring) status = AddMass(interval, own);
     if (status == kOk) status = AddEnd(interval.upper, 1.0, seed, own);
     if (status == kOk) status = AddEnd(interval.lower, -1.0, seed, own);
     return status;
@@ -90,10 +90,10 @@ class IntervalTerms {
   }
 
   // Adds the contributions of the tangents of one end of an interval. If the
-  // end is computed by scaling and squaring, LadderAdjoint adds them.
+  // end is computed by scaling and squaring, SquaringAdjoint adds them.
   StatusCode AddEnd(const Point<T>& end, double sign, const Scaled<T>& seed,
                     const Scaled<double>& own) {
-    if (end.on_ladder || IsZero(end.delta)) return kOk;
+    if (end.by_squaring || IsZero(end.delta)) return kOk;
     const TaylorCoefficients<T> taylor(Base::kCdf, end.delta);
     T coefficients[kMaxOrder];
     for (int r = 0; r <= Depth<T>::kValue; ++r) {

@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/cotangents/cotangent_writer.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rates.h"
 #include "native/kernel/numbers/scaled.h"
@@ -40,7 +40,7 @@ class StatisticsWriter {
   void WriteAtom(const T&) const {}
 
   // Writes all statistics. Returns whether they are accurate or this is the
-  // last pass; see BarsWriter::Write.
+  // last pass; see CotangentWriter::Write.
   bool Write(const AdjointSums<T>& sums, bool is_last) {
     sums_ = sums;
     is_accurate_ = true;
@@ -57,7 +57,7 @@ class StatisticsWriter {
   }
 
   // Returns whether flushing to zero lost significant digits of any statistic;
-  // see BarsWriter::Loses.
+  // see CotangentWriter::Loses.
   bool Loses(const AdjointSums<T>& sums) {
     Write(sums, true);
     return has_losses_;
@@ -73,7 +73,7 @@ class StatisticsWriter {
   }
 
   // Returns whether flushing to zero lost significant digits of any statistic
-  // that was written; see BarsWriter::has_losses.
+  // that was written; see CotangentWriter::has_losses.
   bool has_losses() const { return has_losses_; }
 
  private:

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double kMaxWork = 2e5;          // multiply-adds of one call
 constexpr double kRefusedSteps = 0x1p22;  // refused for any model
-constexpr double kLeastLadderSteps = 0x1p12;
+constexpr double kLeastSquaringSteps = 0x1p12;
 // Sweeps over extended doubles evaluate the times that underflow in scaling and
 // squaring. They take long with more steps than this.
 constexpr double kMaxExtendedSteps = 0x1p15;
-constexpr double kMaxLadderWork = 2e6;  // multiply-adds of matrix products
+constexpr double kMaxSquaringWork = 2e6;  // multiply-adds of matrix products
 
 double LargestRate(const CallCase& element) {
   const Rates rates = RatesOf(element);
@@ -39,7 +39,7 @@ CallCase OperandsOf(const CallCase& c) {
 // Returns a bound on the cost of scaling and squaring for all models: one
 // matrix product for each bit of the number of steps, and twenty for the first
 // power. See choice.h.
-double LadderWork(int64_t num_models, double steps, const CallCase& c) {
+double SquaringWork(int64_t num_models, double steps, const CallCase& c) {
   const double p = static_cast<double>(c.inputs[0].dims.back()) + 4.0;
   const int32_t depth = c.call.order - (c.adjoint ? 1 : 0);
   return static_cast<double>(num_models) * p * p * p *
@@ -85,10 +85,10 @@ void LimitWork(const std::vector<int64_t>& batch, CallCase* c) {
     double* row = times.values.data() + n * PlaceOf(times.dims, index);
     for (size_t i = 0; i < n; ++i) {
       const double steps = rate * row[i];
-      const bool climbs = may_climb && steps >= kLeastLadderSteps;
+      const bool climbs = may_climb && steps >= kLeastSquaringSteps;
       // The kernel computes the steps one by one where squaring costs more.
       const bool is_long =
-          climbs ? LadderWork(num_models, steps, *c) > kMaxLadderWork ||
+          climbs ? SquaringWork(num_models, steps, *c) > kMaxSquaringWork ||
                        (steps > kMaxExtendedSteps && steps < kRefusedSteps)
                  : steps > most && steps < kRefusedSteps;
       if (is_long && steps < HUGE_VAL) row[i] = 0.0;

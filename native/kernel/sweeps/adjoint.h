@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/cotangents/cotangent_writer.h"
 #include "native/kernel/cotangents/lost_times.h"
 #include "native/kernel/cotangents/statistics_writer.h"
 #include "native/kernel/model/model.h"
@@ -111,24 +111,25 @@ inline int FirstMarginNumber(int64_t num_blocks, bool is_sparse) {
 
 // Computes the cotangents of one model: evaluates the values and the cotangents
 // of times, and runs the sweeps. `Writer` converts the sums of a sweep to
-// results; see BarsWriter and StatisticsWriter.
+// results; see CotangentWriter and StatisticsWriter.
 template <class T, template <class> class Writer>
 class AdjointRun {
  public:
   AdjointRun(const SweepInput& in, const SweepOutput& out,
-             const Model<T>& model, const Lane& lane, Workspace* workspace)
+             const Model<T>& model, const SharedSequence& shared,
+             Workspace* workspace)
       : out_(out),
         workspace_(workspace),
         needs_(Writer<T>::NeedsOf(in, out)),
         sequence_(model, HasBase(in, Base::kSurvival), needs_.states(),
                   workspace),
         sets_(&sequence_, Depth<T>::kValue + 2, workspace),
-        ladder_(model, PhasesOf(in, needs_), workspace),
-        ladder_path_(&ladder_, Depth<T>::kValue + 2, workspace),
-        seeds_(in, &sets_, &ladder_path_, workspace),
+        squared_powers_(model, PhasesOf(in, needs_), workspace),
+        squaring_path_(&squared_powers_, Depth<T>::kValue + 2, workspace),
+        seeds_(in, &sets_, &squaring_path_, workspace),
         terms_(seeds_, &sequence_, workspace),
         writer_(in, model, out) {
-    sequence_.TakeFrom(lane);
+    sequence_.TakeFrom(shared);
   }
   AdjointRun(const AdjointRun&) = delete;
   AdjointRun& operator=(const AdjointRun&) = delete;
@@ -175,32 +176,32 @@ class AdjointRun {
   StatusCode SweepRows() {
     AdjointSweeper<T> sweeper(needs_, &sequence_, &terms_, workspace_);
     StatusCode status = sweeper.Allocate();
-    LadderAdjoint<T> ladder_adjoint(&ladder_path_, needs_.adjoints(),
-                                    workspace_);
-    LadderStarts<T> ladder_starts(&ladder_path_, workspace_);
-    for (int64_t n = 0; n < seeds_.num_on_ladder() && status == kOk; ++n) {
-      status = ladder_adjoint.AddPoint(*seeds_.on_ladder()[n]);
+    SquaringAdjoint<T> squaring_adjoint(&squaring_path_, needs_.adjoints(),
+                                        workspace_);
+    SquaringStarts<T> squaring_starts(&squaring_path_, workspace_);
+    for (int64_t n = 0; n < seeds_.num_by_squaring() && status == kOk; ++n) {
+      status = squaring_adjoint.AddPoint(*seeds_.by_squaring()[n]);
     }
     for (int64_t n = 0; n < seeds_.num_intervals() && status == kOk; ++n) {
       const Interval<T>& interval = seeds_.interval(n);
-      if (interval.on_ladder) status = ladder_adjoint.AddInterval(interval);
+      if (interval.by_squaring) status = squaring_adjoint.AddInterval(interval);
     }
-    if (status == kOk) status = ladder_adjoint.Descend();
+    if (status == kOk) status = squaring_adjoint.Descend();
     if (status == kOk) status = terms_.Mix(Margin(0));
     const int first = StartingMargin();
     for (int margin = first; margin < kNumMargins; ++margin) {
       if (status == kOk && margin > 0) status = terms_.Mix(Margin(margin));
       if (status == kOk) status = sweeper.Run(writer_.left());
       if (status != kOk) return status;
-      if (ladder_adjoint.has_sums()) ladder_adjoint.AddTo(&sweeper);
+      if (squaring_adjoint.has_sums()) squaring_adjoint.AddTo(&sweeper);
       AdjointSums<T> sums = SumsOf(seeds_, terms_);
       sweeper.Put(&sums);
       if (writer_.Loses(sums)) {
         if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
         if (writer_.LosesStarts(sums) && terms_.last_block() < 0 &&
             seeds_.num_intervals() == 0) {
-          sums.UseScaledStarts(
-              ladder_starts.Run(seeds_.on_ladder(), seeds_.num_on_ladder()));
+          sums.UseScaledStarts(squaring_starts.Run(seeds_.by_squaring(),
+                                                   seeds_.num_by_squaring()));
         }
       }
       if (writer_.Write(sums, margin == kNumMargins - 1)) break;
@@ -229,8 +230,8 @@ class AdjointRun {
   const AdjointNeeds needs_;
   Sequence<T> sequence_;
   ChannelSets<T> sets_;
-  Ladder<T> ladder_;
-  LadderPath<T> ladder_path_;
+  SquaredPowers<T> squared_powers_;
+  SquaringPath<T> squaring_path_;
   PointSeeds<T> seeds_;
   TermAdjoints<T> terms_;
   Writer<T> writer_;
@@ -263,7 +264,7 @@ StatusCode RunAdjoint(const SweepInput& in, const SweepOutput& out,
     status = build();
   }
   if (status != kOk) return status;
-  AdjointRun<T, Writer> run(used, out, model, Lane{}, workspace);
+  AdjointRun<T, Writer> run(used, out, model, SharedSequence{}, workspace);
   status = run.Evaluate();
   if (are_early != nullptr) *are_early = run.seeds().are_early();
   return status == kOk ? run.Sweep() : status;
@@ -278,13 +279,13 @@ void AdjointSweep(const SweepInput& in, const SweepOutput& out,
   bool* const may_be_early =
       std::is_same<T, double>::value ? &are_early : nullptr;
   StatusCode status =
-      RunAdjoint<T, BarsWriter>(in, out, workspace, may_be_early);
+      RunAdjoint<T, CotangentWriter>(in, out, workspace, may_be_early);
   if ((status == kUnderflow || status == kMemoryLimit) && are_early) {
     const auto by_steps = [&status](const SweepInput& in,
                                     const SweepOutput& out,
                                     Workspace* workspace) {
       FillWithNaN(in, out);
-      status = RunAdjoint<T, BarsWriter>(in, out, workspace);
+      status = RunAdjoint<T, CotangentWriter>(in, out, workspace);
     };
     SweepLostAgain(by_steps, in, out, workspace);
   }

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/cotangents/cotangent_writer.h"
 #include "native/kernel/matrix/block_products.h"
 #include "native/kernel/matrix/products.h"
 #include "native/kernel/model/model.h"

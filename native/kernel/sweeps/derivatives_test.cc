@@ -11,9 +11,9 @@
 
 #include "native/kernel/methods/many_times/node_sums.h"
 #include "native/kernel/methods/many_times/node_values.h"
-#include "native/kernel/methods/squaring/ladder_adjoint.h"
-#include "native/kernel/methods/squaring/ladder_points.h"
-#include "native/kernel/methods/squaring/ladder_starts.h"
+#include "native/kernel/methods/squaring/squaring_adjoint.h"
+#include "native/kernel/methods/squaring/squaring_points.h"
+#include "native/kernel/methods/squaring/squaring_starts.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/sweeps/adjoint.h"

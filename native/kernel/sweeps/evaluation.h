@@ -31,12 +31,13 @@ inline bool MayBeKept(const SweepInput& in) {
 template <class T>
 struct Evaluation {
   Evaluation(const SweepInput& in, Workspace* workspace)
-      : Evaluation(in, nullptr, Lane{}, workspace) {}
-  // Evaluates a model that is already built. `lane` may provide terms that were
-  // computed together with the terms of other models; see Sequence::TakeFrom.
-  Evaluation(const SweepInput& in, const Model<T>& built, const Lane& lane,
-             Workspace* workspace)
-      : Evaluation(in, &built, lane, workspace) {}
+      : Evaluation(in, nullptr, SharedSequence{}, workspace) {}
+  // Evaluates a model that is already built. `shared` may provide terms that
+  // were computed together with the terms of other models; see
+  // Sequence::TakeFrom.
+  Evaluation(const SweepInput& in, const Model<T>& built,
+             const SharedSequence& shared, Workspace* workspace)
+      : Evaluation(in, &built, shared, workspace) {}
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
@@ -64,7 +65,7 @@ struct Evaluation {
   // Returns the estimated cost of what was computed, in half nanoseconds.
   double Spent() const {
     return CostSpent(model, sequence.num_stepped() * kBlock,
-                     ladder.num_rungs());
+                     squared_powers.num_squared());
   }
 
   Model<T> own;  // unused if the model was built before
@@ -73,9 +74,9 @@ struct Evaluation {
   Sequence<T> sequence;
   ChannelSets<T> sets;
   IntervalWeights interval_weights;
-  Ladder<T> ladder;
-  LadderPath<T> ladder_path;
-  LadderPaths<T> ladder_paths;
+  SquaredPowers<T> squared_powers;
+  SquaringPath<T> squaring_path;
+  SquaringPaths<T> squaring_paths;
 
  private:
   StatusCode Build(const SweepInput& in, Workspace* workspace) {
@@ -89,17 +90,17 @@ struct Evaluation {
     return builder.Build();
   }
 
-  Evaluation(const SweepInput& in, const Model<T>* built, const Lane& lane,
-             Workspace* workspace)
+  Evaluation(const SweepInput& in, const Model<T>* built,
+             const SharedSequence& shared, Workspace* workspace)
       : model(built != nullptr ? *built : own),
         status(built != nullptr ? kOk : Build(in, workspace)),
         sequence(model, WantsB(in), false, workspace),
         sets(&sequence, Depth<T>::kValue + 1, workspace),
         interval_weights(workspace),
-        ladder(model, PhasesOf(in), workspace),
-        ladder_path(&ladder, Depth<T>::kValue + 1, workspace),
-        ladder_paths(&ladder, workspace) {
-    sequence.TakeFrom(lane);
+        squared_powers(model, PhasesOf(in), workspace),
+        squaring_path(&squared_powers, Depth<T>::kValue + 1, workspace),
+        squaring_paths(&squared_powers, workspace) {
+    sequence.TakeFrom(shared);
     sequence.AllowClosure();
     if (status == kOk) status = sequence.Start();
   }

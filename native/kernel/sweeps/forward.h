@@ -68,7 +68,7 @@ void EvaluateIntervals(const SweepInput& in, const int64_t* places,
                        int64_t count, Evaluation<T>* of, Point<T>* points) {
   if (in.kinds == nullptr) return;
   IntervalMixer<T> mixer(in, of->sets.Of(Base::kDensity), &of->interval_weights,
-                         &of->ladder_path);
+                         &of->squaring_path);
   for (int64_t i = 0; i < count; ++i) {
     Point<T>& point = points[i];
     if (!point.is_interval || point.status != kOk) continue;
@@ -229,7 +229,7 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
   for (int64_t n = 0; n < times.count;) {
     if (n > 0 && IsStopped()) status = kWorkLimit;
     int64_t count = 0;
-    int64_t num_on_ladder = 0;
+    int64_t num_by_squaring = 0;
     for (; n < times.count && count < kPointsAtOnce; ++n) {
       const int64_t i = times[n];
       if (out.status[i] != kPending<T>) continue;
@@ -240,20 +240,21 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
       }
       Point<T>* point = &points[count];
       needs_series[count] = PrepareValue(in, i, sequence, point);
-      if (needs_series[count] && point->on_ladder &&
+      if (needs_series[count] && point->by_squaring &&
           (point->is_bound ||
-           !LeavesLadder(i, in.num_times, &sequence, point))) {
+           !LeavesSquaring(i, in.num_times, &sequence, point))) {
         needs_series[count] = false;
-        scratch[num_on_ladder++] = point;
+        scratch[num_by_squaring++] = point;
       }
       places[count++] = i;
     }
-    MixOnLadder(&of->ladder_path, &of->ladder_paths, scratch, num_on_ladder);
+    MixBySquaring(&of->squaring_path, &of->squaring_paths, scratch,
+                  num_by_squaring);
     MixAllPoints(&of->sets, points, count, needs_series, scratch);
     for (int64_t k = 0; k < count; ++k) {
       if (!needs_series[k]) continue;
-      RetryOnLadder(in, places[k], sequence, &of->ladder_path, false,
-                    &points[k]);
+      RetryBySquaring(in, places[k], sequence, &of->squaring_path, false,
+                      &points[k]);
     }
     EvaluateIntervals(in, places, count, of, points);
     for (int64_t k = 0; k < count; ++k) {
@@ -268,7 +269,7 @@ Evaluated EvaluateTimes(const SweepInput& in, const SweepOutput& out,
           code = kUnderflow;
         }
       }
-      if ((code == kUnderflow || code == kMemoryLimit) && point.on_ladder &&
+      if ((code == kUnderflow || code == kMemoryLimit) && point.by_squaring &&
           point.is_early) {
         are_left = true;
         continue;

@@ -27,10 +27,10 @@ template <class T>
 class PointSeeds {
  public:
   PointSeeds(const SweepInput& in, ChannelSets<T>* sets,
-             LadderPath<T>* ladder_path, Workspace* workspace)
+             SquaringPath<T>* squaring_path, Workspace* workspace)
       : in_(in),
         sets_(*sets),
-        ladder_path_(*ladder_path),
+        squaring_path_(*squaring_path),
         workspace_(workspace),
         groups_(in, sets, workspace),
         interval_weights_(workspace) {}
@@ -84,8 +84,8 @@ class PointSeeds {
 
   // Return the points that are computed by scaling and squaring, with times
   // ascending, and the number of these points.
-  Point<T>* const* on_ladder() const { return on_ladder_.points; }
-  int64_t num_on_ladder() const { return on_ladder_.size; }
+  Point<T>* const* by_squaring() const { return by_squaring_.points; }
+  int64_t num_by_squaring() const { return by_squaring_.size; }
 
   // are_early returns whether scaling and squaring was used at some time at
   // which it is not used for values, because it is cheaper for derivatives.
@@ -108,8 +108,8 @@ class PointSeeds {
   // they computed from terms of the power sequence or by scaling and squaring.
   bool has(Base base) const {
     bool found = HasTerms(base);
-    for (int64_t n = 0; n < on_ladder_.size; ++n) {
-      found = found || on_ladder_.points[n]->base == base;
+    for (int64_t n = 0; n < by_squaring_.size; ++n) {
+      found = found || by_squaring_.points[n]->base == base;
     }
     return found;
   }
@@ -147,8 +147,8 @@ class PointSeeds {
     for (List& list : lists_) {
       if (!AllocateList(&list)) return false;
     }
-    on_ladder_.size = num_points_;
-    return AllocateList(&on_ladder_);
+    by_squaring_.size = num_points_;
+    return AllocateList(&by_squaring_);
   }
   bool AllocateList(List* list) {
     list->points = static_cast<Point<T>**>(workspace_->Allocate(
@@ -195,17 +195,17 @@ class PointSeeds {
   bool EvaluatePoints(bool slope) {
     constexpr int64_t kBetweenQuestions = 256;
     IntervalMixer<T> mixer(in_, sets_.Of(Base::kDensity), &interval_weights_,
-                           &ladder_path_);
+                           &squaring_path_);
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
       if (k % kBetweenQuestions == 0 && IsStopped()) return false;
       if (PreparePoint(in_, by_time_[k], sets_.sequence(), &point) &&
-          (LeavesLadder(by_time_[k], in_.num_times, &sets_.sequence(),
-                        &point) ||
-           !MixOnLadder(&ladder_path_, slope, &point))) {
+          (LeavesSquaring(by_time_[k], in_.num_times, &sets_.sequence(),
+                          &point) ||
+           !MixBySquaring(&squaring_path_, slope, &point))) {
         List& list = ListOf(point.base);
         list.points[list.size++] = &point;
-      } else if (point.on_ladder) {
+      } else if (point.by_squaring) {
         are_early_ = are_early_ || point.is_early;
       } else if (IsMixedInterval(point)) {
         intervals_[num_intervals_++] = mixer.Evaluate(by_time_[k]);
@@ -221,9 +221,9 @@ class PointSeeds {
     }
     for (int64_t k = 0; k < num_points_; ++k) {
       Point<T>& point = points_[k];
-      if (point.on_ladder || point.is_interval) continue;
-      RetryOnLadder(in_, by_time_[k], sets_.sequence(), &ladder_path_, slope,
-                    &point);
+      if (point.by_squaring || point.is_interval) continue;
+      RetryBySquaring(in_, by_time_[k], sets_.sequence(), &squaring_path_,
+                      slope, &point);
     }
     return true;
   }
@@ -238,7 +238,7 @@ class PointSeeds {
   // is NaN if the derivative with respect to time is too inaccurate.
   T TimeBar(const T& seed, const Point<T>& point) const {
     const bool may_be_lost =
-        point.on_ladder && !sets_.sequence().model().discrete;
+        point.by_squaring && !sets_.sequence().model().discrete;
     return may_be_lost ? SafeProduct(seed, point.slope) : seed * point.slope;
   }
 
@@ -280,7 +280,7 @@ class PointSeeds {
     const double found = Top(
         ScaleBy(bar, factor.exponent + point.value.exponent + TimeExponent()));
     *time_bar = found;
-    if (found != found && point.on_ladder && point.is_early) {
+    if (found != found && point.by_squaring && point.is_early) {
       *time_bar = MissingBar(kUnderflow);
       lost_early_time_ = true;
     }
@@ -296,7 +296,7 @@ class PointSeeds {
     }
     if (point.time_case == TimeCase::kRegular ||
         point.time_case == TimeCase::kZero) {
-      List& list = point.on_ladder ? on_ladder_ : ListOf(point.base);
+      List& list = point.by_squaring ? by_squaring_ : ListOf(point.base);
       list.points[list.size++] = &point;
     }
     return kOk;
@@ -343,7 +343,7 @@ class PointSeeds {
 
   const SweepInput& in_;
   ChannelSets<T>& sets_;
-  LadderPath<T>& ladder_path_;
+  SquaringPath<T>& squaring_path_;
   Workspace* workspace_;
   NodeSeeds<T> groups_;
   Point<T>* points_ = nullptr;  // the points outside of groups
@@ -353,7 +353,7 @@ class PointSeeds {
   int64_t num_intervals_ = 0;
   IntervalWeights interval_weights_;
   List lists_[kNumBases];
-  List on_ladder_;
+  List by_squaring_;
   bool mixed_signs_ = false;
   bool are_early_ = false;
   bool lost_early_time_ = false;

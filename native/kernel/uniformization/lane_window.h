@@ -12,8 +12,8 @@
 //     weights / gap. Returns false if the answer is not known;
 //   Mask EndsBefore(b, weights, lanes): returns the lanes whose weights before
 //     block b are negligible;
-//   void Leave(b, weights, lanes): is told of lanes that end at block b since
-//     their weights before it are nearly too small for a double.
+//   void Leave(b, weights, lanes): receives the lanes that end at block b
+//     because their weights before it are nearly too small for a double.
 
 #ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WINDOW_H_
 #define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_WINDOW_H_

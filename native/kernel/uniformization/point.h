@@ -50,8 +50,8 @@ struct Point {
   Base base = Base::kDensity;
   bool is_log = false;
   bool is_interval = false;  // see interval.h
-  bool on_ladder = false;    // uses scaling and squaring; see choice.h
-  bool is_early = false;     // on_ladder only as derivatives are cheaper
+  bool by_squaring = false;  // uses scaling and squaring; see choice.h
+  bool is_early = false;     // by_squaring only as derivatives are cheaper
   bool is_bound = false;     // x is an earlier time; see far_points.h
 };
 

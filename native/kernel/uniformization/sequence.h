@@ -16,9 +16,9 @@
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/checkpoints.h"
-#include "native/kernel/uniformization/lane.h"
 #include "native/kernel/uniformization/poisson.h"
 #include "native/kernel/uniformization/power_walk.h"
+#include "native/kernel/uniformization/shared_sequence.h"
 #include "native/kernel/uniformization/tail_closure.h"
 #include "native/kernel/uniformization/terms.h"
 
@@ -106,7 +106,7 @@ class Sequence {
   // compensated.
   void AllowClosure() {
     may_close_ = std::is_same<T, double>::value && !keeps_states_ &&
-                 !model_.discrete && lane_.sequence == nullptr;
+                 !model_.discrete && shared_.sequence == nullptr;
   }
 
   bool may_close() const { return may_close_; }
@@ -125,11 +125,11 @@ class Sequence {
   // records underflow for all its models together. If it may have changed a
   // result of this model, or a block is needed that may not be taken (the
   // status is then kMemoryLimit), the model must be evaluated alone.
-  void TakeFrom(const Lane& lane) { lane_ = lane; }
+  void TakeFrom(const SharedSequence& shared) { shared_ = shared; }
   // Returns StartWeight(x, block) for the time with this index.
   Scaled<double> StartOf(int64_t index, double x, int64_t* block) const {
-    return lane_.starts != nullptr ? lane_.starts->Weight(index, x, block)
-                                   : StartWeight(x, block);
+    return shared_.starts != nullptr ? shared_.starts->Weight(index, x, block)
+                                     : StartWeight(x, block);
   }
   void NoteLoss() { has_losses_ = true; }
   bool has_losses() const { return has_losses_; }
@@ -219,7 +219,7 @@ class Sequence {
       if (closure_.Covers(number) || closure_.IsBoundary(number)) return false;
     }
     SetAsideUnderflow();
-    if (lane_.sequence != nullptr) return false;
+    if (shared_.sequence != nullptr) return false;
     walk_.Rescale();
     *front = FrontOf(model_, walk_);
     const bool underflowed = FloatEnvironment::Underflowed();
@@ -266,7 +266,7 @@ class Sequence {
     if constexpr (std::is_same<T, double>::value) {
       if (may_close_) return CloseBlock(number, most_steps, block);
     }
-    if (lane_.sequence != nullptr) return Take(number, block);
+    if (shared_.sequence != nullptr) return Take(number, block);
     walk_.Rescale();
     if (keeps_states_ && !KeepStates(number, block)) return kMemoryLimit;
     Step(block, block);
@@ -284,14 +284,14 @@ class Sequence {
     if (underflowed) NoteUnderflow(*terms, last);
   }
 
-  // Copies the terms of a block from the lane.
+  // Copies the terms of a block from the shared sequence.
   StatusCode Take(int64_t number, Block<T>* block) {
     if constexpr (std::is_same<T, double>::value) {
       StatusCode status = kOk;
-      if (number >= lane_.end) return kMemoryLimit;
-      const Block<PerModel>* from = lane_.sequence->Get(number, &status);
+      if (number >= shared_.end) return kMemoryLimit;
+      const Block<PerModel>* from = shared_.sequence->Get(number, &status);
       if (from == nullptr) return kMemoryLimit;
-      const int l = lane_.number;
+      const int l = shared_.model;
       for (int j = 0; j < kBlock; ++j) {
         block->a[j] = from->a[j][l];
         if (wants_b_) block->b[j] = from->b[j][l];
@@ -362,7 +362,7 @@ class Sequence {
   const bool keeps_states_;
   bool may_close_ = false;
   bool lacks_memory_ = false;
-  Lane lane_;
+  SharedSequence shared_;
   bool has_losses_ = false;
   bool has_losses_ahead_ = false;
   Workspace* workspace_;

@@ -66,15 +66,15 @@ inline bool PlaceBound(const Sequence<double>& sequence, Point<double>* point) {
   const bool may_be_known =
       point->base == Base::kCdf ? !model.defective : !point->is_log;
   if (point->status != kWorkLimit || !may_be_known) return false;
-  const double latest = TimeOfBound(sequence, point->x, &point->on_ladder);
+  const double latest = TimeOfBound(sequence, point->x, &point->by_squaring);
   const bool is_density = point->base == Base::kDensity;
   // By steps, survival functions are not computed for densities.
-  if (is_density && !point->on_ladder) return false;
+  if (is_density && !point->by_squaring) return false;
   if (is_density) point->base = Base::kSurvival;
   point->status = kOk;
   point->is_bound = true;
   point->x = latest;
-  if (point->on_ladder) return true;
+  if (point->by_squaring) return true;
   if (model.discrete) {
     point->start = static_cast<int64_t>(latest) / kBlock;
   } else {

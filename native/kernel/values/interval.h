@@ -42,8 +42,8 @@ template <class T>
 struct Interval {
   int64_t index = 0;  // index of the lower time; the upper follows
   StatusCode status = kOk;
-  bool has_series = false;  // otherwise the mass is zero
-  bool on_ladder = false;   // uses scaling and squaring
+  bool has_series = false;   // otherwise the mass is zero
+  bool by_squaring = false;  // uses scaling and squaring
   // The two ends. At an end, the derivative of the cdf with respect to x = q t
   // is slope * 2^value.exponent.
   Point<T> lower;
@@ -64,19 +64,19 @@ template <class T>
 class IntervalMixer {
  public:
   IntervalMixer(const SweepInput& in, Channels<T>* density,
-                IntervalWeights* weights, LadderPath<T>* ladder_path)
+                IntervalWeights* weights, SquaringPath<T>* squaring_path)
       : in_(in),
         density_(*density),
         sequence_(density->sequence()),
         weights_(*weights),
-        ladder_path_(*ladder_path) {}
+        squaring_path_(*squaring_path) {}
 
   Interval<T> Evaluate(int64_t index) {
     Interval<T> interval;
     interval.index = index;
     interval.status = Prepare(&interval);
     if (interval.status != kOk || !interval.has_series) return interval;
-    if (interval.on_ladder) {
+    if (interval.by_squaring) {
       interval.status = Climb(&interval);
     } else {
       interval.status =
@@ -111,11 +111,12 @@ class IntervalMixer {
                             interval->upper.x == interval->lower.x;
     if (is_flushed) return kUnderflow;
     const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
-    interval->on_ladder = UsesLadder(model, interval->upper.x, limit);
+    interval->by_squaring = UsesSquaring(model, interval->upper.x, limit);
     int64_t index = interval->index;
     for (Point<T>* end : {&interval->lower, &interval->upper}) {
-      end->on_ladder = interval->on_ladder && UsesLadder(model, end->x, limit);
-      if (!end->on_ladder && !StartSeries(sequence_, index, end)) {
+      end->by_squaring =
+          interval->by_squaring && UsesSquaring(model, end->x, limit);
+      if (!end->by_squaring && !StartSeries(sequence_, index, end)) {
         return kWorkLimit;
       }
       ++index;
@@ -130,10 +131,10 @@ class IntervalMixer {
         sequence_.model().absorbs && interval->lower.x < interval->upper.x;
     if (!interval->has_series) return kPlain ? kOk : kLogOfZero;
     const double limit = static_cast<double>(sequence_.max_blocks()) * kBlock;
-    interval->on_ladder =
-        UsesLadder(sequence_.model(), interval->upper.x, limit);
+    interval->by_squaring =
+        UsesSquaring(sequence_.model(), interval->upper.x, limit);
     const bool fits =
-        interval->on_ladder || IsWithinWork(sequence_, &interval->upper);
+        interval->by_squaring || IsWithinWork(sequence_, &interval->upper);
     return fits ? kOk : kWorkLimit;
   }
 
@@ -187,8 +188,8 @@ class IntervalMixer {
   // Computes the mass by scaling and squaring, as the probability of absorption
   // between the two ends.
   StatusCode Climb(Interval<T>* interval) {
-    LadderMixer<T> ladder(&ladder_path_);
-    const Mixture<T> mass = ladder.RunInterval(
+    SquaringMixer<T> squared_powers(&squaring_path_);
+    const Mixture<T> mass = squared_powers.RunInterval(
         interval->lower.x, interval->upper.x - interval->lower.x);
     if (mass.status != kOk) return mass.status;
     interval->mass = Normalized(Scaled<T>{mass.channels[0], mass.exponent});
@@ -200,8 +201,9 @@ class IntervalMixer {
     Point<T>* const ends[] = {&interval->lower, &interval->upper};
     for (int i = 0; i < 2; ++i) {
       const Mixture<T> mixture =
-          ends[i]->on_ladder ? ladder.Run(Base::kDensity, ends[i]->x, true)
-                             : Mixer<T>(&density_, *ends[i]).Run();
+          ends[i]->by_squaring
+              ? squared_powers.Run(Base::kDensity, ends[i]->x, true)
+              : Mixer<T>(&density_, *ends[i]).Run();
       if (mixture.status != kOk) return mixture.status;
       moved[i] = Move(mixture, ends[i]);
       AddLoss(mixture, *ends[i], interval);
@@ -251,7 +253,7 @@ class IntervalMixer {
   // density. Returns the cdf at x + delta minus the cdf at x.
   Scaled<T> Move(const Mixture<T>& mixture, Point<T>* end) const {
     T moved = T(0.0);
-    if (end->on_ladder) {
+    if (end->by_squaring) {
       T power = T(1.0);  // delta^r / r!
       for (int r = 0; r <= Depth<T>::kValue; ++r) {
         end->slope += SafeProduct(power, mixture.channels[r]);
@@ -331,7 +333,7 @@ class IntervalMixer {
   Channels<T>& density_;
   Sequence<T>& sequence_;
   IntervalWeights& weights_;
-  LadderPath<T>& ladder_path_;
+  SquaringPath<T>& squaring_path_;
 };
 
 }  // namespace PHASIC_ISA

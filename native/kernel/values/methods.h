@@ -17,19 +17,19 @@ namespace PHASIC_ISA {
 // would underflow.
 enum class Phases { kPassed, kReached, kUseful, kAll };
 template <class T>
-class Ladder;  // the squared powers of a model
+class SquaredPowers;  // the squared powers of a model
 template <class T>
-class LadderPath;  // states on the way to one time
+class SquaringPath;  // states on the way to one time
 template <class T>
-class LadderPaths;  // on the way to several times
+class SquaringPaths;  // on the way to several times
 template <class T>
-class LadderMixer;  // F at one time or in an interval
+class SquaringMixer;  // F at one time or in an interval
 template <class T>
-class LadderAdjoint;  // the transpose, which adds to the sums of the steps
+class SquaringAdjoint;  // the transpose, which adds to the sums of the steps
 template <class T>
-class LadderStarts;  // cotangents of alpha that are out of range there
-// MixOnLadder evaluates points that are assigned to squaring, and RetryOnLadder
-// one for which steps failed; see ladder_points.h.
+class SquaringStarts;  // cotangents of alpha that are out of range there
+// MixBySquaring evaluates points that are assigned to squaring, and
+// RetryBySquaring one for which steps failed; see squaring_points.h.
 
 // Many times of one model, `methods/many_times`.
 template <class T>

@@ -85,9 +85,9 @@ bool PreparePoint(const SweepInput& in, int64_t index,
   if (!HasTerms(model, point)) return false;
   const bool regular = point->time_case == TimeCase::kRegular;
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
-  const bool is_late = UsesLadder(model, point->x, limit);
-  if (is_late || UsesLadderEarly(model, point->x, in.num_times)) {
-    point->on_ladder = true;
+  const bool is_late = UsesSquaring(model, point->x, limit);
+  if (is_late || UsesSquaringEarly(model, point->x, in.num_times)) {
+    point->by_squaring = true;
     point->is_early = !is_late;
     return regular;
   }

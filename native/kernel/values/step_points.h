@@ -55,8 +55,8 @@ bool PrepareStep(const SweepInput& in, int64_t index,
   // at zero.
   if (whole == count && (regular || count == 0.0)) RefuseSlope(point);
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
-  if (UsesLadder(model, point->x, limit)) {
-    point->on_ladder = true;
+  if (UsesSquaring(model, point->x, limit)) {
+    point->by_squaring = true;
     return regular;
   }
   if (!IsWithinWork(sequence, point)) return false;

@@ -15,17 +15,17 @@
 #include "native/kernel/methods/many_models/packed_terms.h"
 #include "native/kernel/methods/many_times/node_sums.h"
 #include "native/kernel/methods/many_times/node_values.h"
-#include "native/kernel/methods/squaring/ladder_adjoint.h"
-#include "native/kernel/methods/squaring/ladder_points.h"
-#include "native/kernel/methods/squaring/ladder_starts.h"
+#include "native/kernel/methods/squaring/squaring_adjoint.h"
+#include "native/kernel/methods/squaring/squaring_points.h"
+#include "native/kernel/methods/squaring/squaring_starts.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/model/rate_scales.h"
 #include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/sweeps/adjoint.h"
 #include "native/kernel/sweeps/forward.h"
-#include "native/kernel/uniformization/lane.h"
 #include "native/kernel/uniformization/sequence.h"
+#include "native/kernel/uniformization/shared_sequence.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -41,7 +41,7 @@ class Group {
   // Builds the models and prepares their common sequence, which keeps its
   // states if `keeps_states`. Returns whether that is worthwhile.
   bool Start(Derivatives derivatives, bool keeps_states) {
-    if (kRegisterWidth != kModels || !AreAlike()) return false;
+    if (!AreAlike()) return false;
     Structure structure;
     structure.is_narrow = true;
     for (int l = 0; l < count_; ++l) {
@@ -67,7 +67,7 @@ class Group {
 
   // Returns model l if it takes part, and otherwise nullptr.
   const Model<double>* model(int l) const { return used_[l]; }
-  Lane lane(int l) { return {sequence_, l, end_, &starts_}; }
+  SharedSequence shared(int l) { return {sequence_, l, end_, &starts_}; }
   Sequence<PerModel>* sequence() { return sequence_; }
 
  private:
@@ -135,10 +135,11 @@ class Group {
 
 // Evaluates one model of the group; returns whether its values are final.
 inline bool EvaluateInGroup(const SweepInput& in, SweepOutput out,
-                            const Model<double>& model, const Lane& lane,
+                            const Model<double>& model,
+                            const SharedSequence& shared,
                             Workspace* workspace) {
   if (!StartTimes(in, &out, workspace)) return false;
-  Evaluation<double> evaluation(in, model, lane, workspace);
+  Evaluation<double> evaluation(in, model, shared, workspace);
   const Evaluated all = EvaluateTimes(in, out, &evaluation, workspace);
   return !all.underflowed && !all.is_doubtful &&
          std::find(out.status, out.status + in.num_times, kMemoryLimit) ==
@@ -152,7 +153,7 @@ inline void EvaluateGroup(const SweepInput* inputs, const SweepOutput* outputs,
   for (int l = 0; l < count; ++l) {
     done[l] = group.model(l) != nullptr &&
               EvaluateInGroup(inputs[l], outputs[l], *group.model(l),
-                              group.lane(l), workspace);
+                              group.shared(l), workspace);
   }
 }
 
@@ -168,7 +169,7 @@ inline void ForwardGroup(const SweepInput* inputs, const SweepOutput* outputs,
   }
 }
 
-using LaneRun = AdjointRun<double, BarsWriter>;
+using LaneRun = AdjointRun<double, CotangentWriter>;
 
 // Computes the cotangents of the terms; returns whether the model can be swept
 // together with the others.
@@ -181,11 +182,11 @@ inline bool MixInGroup(int margin, LaneRun* run) {
 // Returns whether it can be swept together with the others.
 inline bool EvaluateRun(LaneRun* run) {
   if (run->Evaluate() != kOk || !run->needs().any() ||
-      run->seeds().num_on_ladder() > 0) {
+      run->seeds().num_by_squaring() > 0) {
     return false;
   }
   for (int64_t n = 0; n < run->seeds().num_intervals(); ++n) {
-    if (run->seeds().interval(n).on_ladder) return false;
+    if (run->seeds().interval(n).by_squaring) return false;
   }
   return MixInGroup(0, run);
 }
@@ -214,7 +215,7 @@ inline void SweepOnce(Group* group, int margin, LaneRun** runs,
     if (runs[l] == nullptr) continue;
     LaneRun* run = runs[l];
     AdjointSums<double> sums = SumsOf(run->seeds(), *run->terms());
-    done[l] = is_swept && CopyLane(all, l, run->model(), workspace, &sums) &&
+    done[l] = is_swept && CopyModel(all, l, run->model(), workspace, &sums) &&
               run->writer()->Write(sums, margin == kNumMargins - 1) &&
               !run->writer()->has_losses();
     if (done[l] || !is_swept || run->writer()->has_losses() ||
@@ -234,7 +235,7 @@ inline void SweepGroup(const SweepInput* inputs, const SweepOutput* outputs,
     if (group.model(l) == nullptr) continue;
     FillWithNaN(inputs[l], outputs[l]);
     LaneRun* run = &all[l].emplace(inputs[l], outputs[l], *group.model(l),
-                                   group.lane(l), workspace);
+                                   group.shared(l), workspace);
     if (EvaluateRun(run)) runs[l] = run;
   }
   for (int margin = 0; margin < kNumMargins; ++margin) {

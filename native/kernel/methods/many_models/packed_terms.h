@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "native/kernel/cotangents/bars_writer.h"
+#include "native/kernel/cotangents/cotangent_writer.h"
 #include "native/kernel/matrix/power_block.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/model/model.h"
@@ -71,9 +71,9 @@ class PackedTerms {
 
 // Copies the sums of model l to new arrays; returns false if memory does not
 // suffice.
-inline bool CopyLane(const AdjointSums<PerModel>& packed, int l,
-                     const Model<double>& model, Workspace* workspace,
-                     AdjointSums<double>* sums) {
+inline bool CopyModel(const AdjointSums<PerModel>& packed, int l,
+                      const Model<double>& model, Workspace* workspace,
+                      AdjointSums<double>* sums) {
   bool fits = true;
   const auto copy = [&](const PerModel* from, int64_t count) {
     double* to = AllocateZeros<double>(workspace, count);

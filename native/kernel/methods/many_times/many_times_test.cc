@@ -10,9 +10,9 @@
 
 #include "native/kernel/methods/many_times/node_sums.h"
 #include "native/kernel/methods/many_times/node_values.h"
-#include "native/kernel/methods/squaring/ladder_adjoint.h"
-#include "native/kernel/methods/squaring/ladder_points.h"
-#include "native/kernel/methods/squaring/ladder_starts.h"
+#include "native/kernel/methods/squaring/squaring_adjoint.h"
+#include "native/kernel/methods/squaring/squaring_points.h"
+#include "native/kernel/methods/squaring/squaring_starts.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/sweeps/adjoint.h"
 #include "native/kernel/sweeps/forward.h"
@@ -340,7 +340,7 @@ class TangentsOfStagesTest : public testing::Test {
 // + log t - t at a = 1.
 // Computes the cotangents of the rates of log densities at times near x, summed
 // over `calls` calls for as many times each. The last phase is hardly reached.
-std::vector<double> RateBars(double x, int calls) {
+std::vector<double> RateCotangents(double x, int calls) {
   constexpr int64_t kPhases = 16;
   constexpr int64_t kLast = kPhases - 1;
   constexpr int64_t kTimes = 600;
@@ -397,8 +397,8 @@ std::vector<double> RateBars(double x, int calls) {
 TEST(ManySquaredTimesTest, AsInTwoCalls) {
   for (const double x : {1500.0, 8000.0}) {
     SCOPED_TRACE(x);
-    const std::vector<double> found = RateBars(x, 1);
-    const std::vector<double> expected = RateBars(x, 2);
+    const std::vector<double> found = RateCotangents(x, 1);
+    const std::vector<double> expected = RateCotangents(x, 2);
     double largest = 0.0;
     for (const double bar : expected) {
       largest = std::max(largest, std::fabs(bar));

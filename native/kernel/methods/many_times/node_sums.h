@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "native/kernel/cotangents/term_sums.h"
-#include "native/kernel/methods/many_times/node_bars.h"
+#include "native/kernel/methods/many_times/node_cotangents.h"
 #include "native/kernel/methods/many_times/node_rests.h"
 #include "native/kernel/methods/many_times/node_seeds.h"
 #include "native/kernel/simd/isa.h"
@@ -34,7 +34,7 @@ struct NodePart {
   double log2_value = 0;   // log2 of F at the end
   double log2_rest = 0;    // see NodeRests
   Scaled<double> rest;     // bound on the truncated weights
-  NodeBars bars;
+  NodeCotangents bars;
 
   // Returns a bound on the sum of the absolute cotangents.
   double seed_size() const { return 0x1p6 * seed->bar_size; }
@@ -220,7 +220,7 @@ class NodeSums {
         PreparePoint(in_, time, sequence_, &point);
         // A time of a group is summed by steps, even if it would be squared
         // alone.
-        if (point.on_ladder && !StartSeries(sequence_, time, &point)) {
+        if (point.by_squaring && !StartSeries(sequence_, time, &point)) {
           return kWorkLimit;
         }
         const double distance = point.x - seed.start;

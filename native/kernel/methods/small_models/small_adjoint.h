@@ -164,8 +164,8 @@ class SmallAdjoint {
   }
 
   // Sets for each lane whether the cotangents of alpha, and whether those of
-  // the rates, are accurate. As in BarsWriter, the cotangents of a row of P are
-  // judged by a lower bound on the terms of all of them.
+  // the rates, are accurate. As in CotangentWriter, the cotangents of a row of
+  // P are judged by a lower bound on the terms of all of them.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->tail = tail_;
     sums->starts_are_accurate = sums->rows_are_accurate =

@@ -12,7 +12,7 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/tiles.h"
 #include "native/kernel/methods/small_models/small_adjoint.h"
-#include "native/kernel/methods/small_models/small_bars.h"
+#include "native/kernel/methods/small_models/small_cotangents.h"
 #include "native/kernel/methods/small_models/small_mixer.h"
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_times.h"
@@ -51,9 +51,9 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
     SmallSums<kPhases> sums;
     SmallAdjoint<kPhases>(models, times, mixer.Tail(), num_steps, kept)
         .Run(inputs[0].has_exit_rates || inputs[0].has_edges(), &sums);
-    const SmallSeeds seeds(times, mixer, models.q);
+    const SmallOutputCotangents seeds(times, mixer, models.q);
     are_ordinary = are_ordinary & mixer.AreValues() & seeds.AreOrdinary();
-    const SmallBars<kPhases> bars(times, seeds, models.q, sums);
+    const SmallCotangents<kPhases> bars(times, seeds, models.q, sums);
     bool has_rest = false;
     for (int l = 0; l < count; ++l) {
       // Models with scaled cotangents are left to the usual sweep.
@@ -108,7 +108,7 @@ class SmallDerivative {
   }
 
  private:
-  struct Bars {
+  struct Cotangents {
     double initial_probs[kSmallPhases];
     double subgenerator[kSmallEdges];
     double exit_rates[kSmallPhases];
@@ -145,7 +145,7 @@ class SmallDerivative {
     parts_[num_parts_++] = {tangents, bars, count};
   }
 
-  Bars bars_;
+  Cotangents bars_;
   SweepOutput out_{};
   Part parts_[4];
   int num_parts_ = 0;

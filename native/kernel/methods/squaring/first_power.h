@@ -3,7 +3,7 @@
 // whose coefficients are B_i = w_{4i} I + w_{4i+1} P + w_{4i+2} P^2 + w_{4i+3}
 // P^3. Horner's scheme,
 //   H_3 = B_3,  H_i = B_i + P^4 H_{i+1},  E = H_0,
-// takes six products of matrices; see ladder_values.h. Nothing is subtracted.
+// takes six products of matrices; see power_values.h. Nothing is subtracted.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_FIRST_POWER_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_FIRST_POWER_H_

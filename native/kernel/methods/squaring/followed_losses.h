@@ -14,8 +14,8 @@
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/operator.h"
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_slopes.h"
+#include "native/kernel/methods/squaring/power_slopes.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/float_environment.h"
@@ -34,7 +34,7 @@ class FollowedLosses {
   bool Allocate(int64_t, Workspace*) { return true; }
   void Start() {}
   void Add(double) {}
-  void AddRung(const Rung<T>&, const T*, int64_t) {}
+  void AddPower(const SquaredPower<T>&, const T*, int64_t) {}
   void Scale(int64_t) {}
   void Carry(const T*) {}
   void Carry(const StepWeights&) {}
@@ -76,10 +76,12 @@ class FollowedLosses<double> {
   // at most two. The terms of this product have the same sign. So a bound on
   // the relative errors of all entries of the power is also a bound on the
   // relative errors of y.
-  void AddRung(const Rung<double>& rung, const double* y, int64_t headroom) {
-    if (!(rung.relative_loss < kMostRelative)) return Add(2.0 * rung.row_loss);
-    if (rung.relative_loss == 0.0) return;
-    const double loss = ScaleBy(rung.relative_loss / kLossUnit, -headroom);
+  void AddPower(const SquaredPower<double>& squared, const double* y,
+                int64_t headroom) {
+    if (!(squared.relative_loss < kMostRelative))
+      return Add(2.0 * squared.row_loss);
+    if (squared.relative_loss == 0.0) return;
+    const double loss = ScaleBy(squared.relative_loss / kLossUnit, -headroom);
     for (int64_t i = 0; i < model_.size; ++i) {
       losses_[i] += loss * std::fabs(y[i]);
     }

@@ -1,4 +1,4 @@
-// Squared powers of unbounded range, for results that Ladder loses to
+// Squared powers of unbounded range, for results that SquaredPowers loses to
 // underflow:
 //   E_j[i][k] = 2^(rows[i] + columns[k]) matrix[i][k],
 // with an exponent for each row and each column. In a chain of many stages the
@@ -7,7 +7,8 @@
 // column is scaled so that its largest entry is in [1, 2).
 //
 // Numbers are in twice the working precision. The error of a power at most
-// doubles with each squaring, so that rows need not be balanced as in Ladder.
+// doubles with each squaring, so that rows need not be balanced as in
+// SquaredPowers.
 
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SCALED_POWERS_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SCALED_POWERS_H_
@@ -19,9 +20,9 @@
 
 #include "native/kernel/matrix/accurate_product.h"
 #include "native/kernel/matrix/operator.h"
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_slopes.h"
-#include "native/kernel/methods/squaring/ladder_values.h"
+#include "native/kernel/methods/squaring/power_slopes.h"
+#include "native/kernel/methods/squaring/power_values.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/numbers/work_count.h"
@@ -58,12 +59,13 @@ class ScaledPowers {
   // The largest number of powers. Rounding errors double with each of them.
   static constexpr int64_t kMost = 40;
 
-  // Takes the matrix P from `ladder`, which must have its first power.
-  ScaledPowers(const Ladder<double>& ladder, Workspace* workspace)
-      : ladder_(ladder),
-        model_(ladder.model()),
+  // Takes the matrix P from `squared_powers`, which must have its first power.
+  ScaledPowers(const SquaredPowers<double>& squared_powers,
+               Workspace* workspace)
+      : squared_powers_(squared_powers),
+        model_(squared_powers.model()),
         workspace_(workspace),
-        stride_(ladder.stride()) {}
+        stride_(squared_powers.stride()) {}
 
   // Computes the powers with numbers below `count`, unless that was done
   // before. Returns false if there are too many, or if memory does not suffice.
@@ -95,7 +97,7 @@ class ScaledPowers {
     const StepWeights weights(step);
     for (int64_t i = 0; i < model_.size; ++i) sum_.Set(i, 0.0, 0);
     for (int k = kStepTerms - 1; k >= 0; --k) {
-      Multiply(ladder_.transitions(), nullptr, nullptr, sum_);
+      Multiply(squared_powers_.transitions(), nullptr, nullptr, sum_);
       for (int64_t i = 0; i < model_.size; ++i) {
         Scaled<double> entry = {next_.mantissas[i], next_.exponents[i]};
         Add(&entry,
@@ -163,10 +165,10 @@ class ScaledPowers {
         !sum_.Allocate(stride_, workspace_)) {
       return false;
     }
-    LadderValues first;
+    PowerValues first;
     if (!first.Allocate(p, stride_, !model_.discrete, workspace_)) return false;
-    std::copy(ladder_.transitions(), ladder_.transitions() + count,
-              first.transitions());
+    std::copy(squared_powers_.transitions(),
+              squared_powers_.transitions() + count, first.transitions());
     for (int64_t i = 0; i < p; ++i) {
       first.jump_exits()[i] = model_.absorbing[i] / model_.q;
     }
@@ -194,7 +196,7 @@ class ScaledPowers {
     const int64_t p = model_.size;
     for (int64_t i = 0; i < p; ++i) {
       for (int64_t k = 0; k < p; ++k) {
-        const double weight = ladder_.transitions()[i * stride_ + k];
+        const double weight = squared_powers_.transitions()[i * stride_ + k];
         leads_[i * p + k] = i == k || weight > 0.0 ? 1 : 0;
       }
     }
@@ -363,7 +365,7 @@ class ScaledPowers {
     return 8.0 * (static_cast<double>(model_.size) + 2.0) * kFlushed;
   }
 
-  const Ladder<double>& ladder_;
+  const SquaredPowers<double>& squared_powers_;
   const Model<double>& model_;
   Workspace* workspace_;
   const int64_t stride_;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/runtime/workspace.h"
 #include "native/kernel/simd/float_environment.h"
@@ -60,12 +60,13 @@ class Stages {
 // rate q, and the unit vector of the last phase.
 std::vector<double> LogsOfLastColumn(Stages* stages, int64_t j) {
   const FloatEnvironment environment(Denormals::kFlush);
-  Ladder<double> ladder(stages->model(), Phases::kAll, stages->workspace());
-  EXPECT_EQ(ladder.Reach(1), kOk);
-  ScaledPowers powers(ladder, stages->workspace());
+  SquaredPowers<double> squared_powers(stages->model(), Phases::kAll,
+                                       stages->workspace());
+  EXPECT_EQ(squared_powers.Reach(1), kOk);
+  ScaledPowers powers(squared_powers, stages->workspace());
   EXPECT_TRUE(powers.Reach(j + 1));
   ScaledVector y;
-  EXPECT_TRUE(y.Allocate(ladder.stride(), stages->workspace()));
+  EXPECT_TRUE(y.Allocate(squared_powers.stride(), stages->workspace()));
   y.Set(stages->size() - 1, 1.0, 0);
   EXPECT_TRUE(powers.Apply(j, &y));
   std::vector<double> logs;

@@ -2,8 +2,8 @@
 // several models share is summed in the order of the models, independent of the
 // order in which threads finish.
 
-#ifndef PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
-#define PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
+#ifndef PHASIC_NATIVE_KERNEL_BATCH_OPERAND_COTANGENTS_H_
+#define PHASIC_NATIVE_KERNEL_BATCH_OPERAND_COTANGENTS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace phasic {
 
 // The cotangents of one model, by operand; nullptr for operands that are not
 // requested.
-struct ModelBars {
+struct ModelCotangents {
   double* operands[kNumOperands];
 
   SweepOutput AsOutput() const {
@@ -34,9 +34,9 @@ struct ModelBars {
 };
 
 template <class F>
-class OperandBars {
+class OperandCotangents {
  public:
-  OperandBars(const BatchPlan& plan, const Output* outputs)
+  OperandCotangents(const BatchPlan& plan, const Output* outputs)
       : plan_(plan), outputs_(outputs) {
     for (int32_t i = 0; i < kNumOperands; ++i) {
       BatchStrides(plan.layout(), outputs[i].shape, EventSize(plan.layout(), i),
@@ -71,7 +71,7 @@ class OperandBars {
 
   // Allocates per-thread memory for the cotangents of unshared operands, and
   // points `scratch` to it. Returns false if memory does not suffice.
-  bool AllocateScratch(Workspace* workspace, ModelBars* scratch) const {
+  bool AllocateScratch(Workspace* workspace, ModelCotangents* scratch) const {
     for (int32_t k = 0; k < num_own_; ++k) {
       const int32_t i = own_[k];
       scratch->operands[i] = AllocateDoubles(workspace, plan_.ModelSize(i));
@@ -79,7 +79,7 @@ class OperandBars {
     }
     return true;
   }
-  void PointAtTerms(int64_t place, ModelBars* bars) const {
+  void PointAtTerms(int64_t place, ModelCotangents* bars) const {
     double* next = terms_ + place * shared_size_;
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (!is_shared_[i]) continue;
@@ -89,7 +89,7 @@ class OperandBars {
   }
 
   // Writes the cotangents of entries that no other model shares to the outputs.
-  void StoreOwn(const BatchIndex& model, const ModelBars& bars) const {
+  void StoreOwn(const BatchIndex& model, const ModelCotangents& bars) const {
     for (int32_t k = 0; k < num_own_; ++k) {
       const int32_t i = own_[k];
       F* target = static_cast<F*>(outputs_[i].data) + model.Offset(strides_[i]);
@@ -104,7 +104,7 @@ class OperandBars {
   // called in the order of the models.
   void AddTerms(const BatchIndex& model, int64_t place) {
     if (shared_size_ == 0) return;
-    ModelBars bars = {};
+    ModelCotangents bars = {};
     PointAtTerms(place, &bars);
     for (int32_t i = 0; i < kNumOperands; ++i) {
       if (!is_shared_[i]) continue;
@@ -162,4 +162,4 @@ class OperandBars {
 
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_BATCH_OPERAND_BARS_H_
+#endif  // PHASIC_NATIVE_KERNEL_BATCH_OPERAND_COTANGENTS_H_

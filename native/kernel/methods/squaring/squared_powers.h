@@ -1,4 +1,4 @@
-// Scaling and squaring for very large x = q t. Squared power (rung) j is the
+// Scaling and squaring for very large x = q t. Squared power j is the
 // transition matrix E_j = exp(S x_j / q) over a time of x_j = 2^j x_0, with the
 // probabilities a_j of absorption within it,
 //   E_{j+1} = E_j^2,   a_{j+1} = a_j + E_j a_j.
@@ -15,8 +15,8 @@
 // In a discrete chain the first power is a step, E_j = T^(2^j). A row and its
 // absorption are normalized in values only: as operands they are independent.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARED_POWERS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARED_POWERS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/tangent_product.h"
 #include "native/kernel/methods/squaring/first_power.h"
-#include "native/kernel/methods/squaring/ladder_slopes.h"
-#include "native/kernel/methods/squaring/ladder_values.h"
+#include "native/kernel/methods/squaring/power_slopes.h"
+#include "native/kernel/methods/squaring/power_values.h"
 #include "native/kernel/model/model.h"
 #include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/scaled.h"
@@ -40,7 +40,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-constexpr int64_t kMaxRungs = 66;
+constexpr int64_t kMaxPowers = 66;
 
 // Returns the smallest entry of the square of a nonnegative matrix among those
 // that have a positive term; it is zero if such an entry was flushed to zero.
@@ -68,11 +68,11 @@ inline double LeastOfSquare(const double* matrix, const double* square,
 // flushing errors, in multiples of kLossUnit, of a row sum of the matrix and of
 // an absorption probability.
 template <class T>
-struct Rung {
+struct SquaredPower {
   T* matrix;          // [stride, stride]
   T* absorbed;        // [stride], a_j
   int64_t exponent;   // of E_j
-  int64_t increment;  // see LadderValues
+  int64_t increment;  // see PowerValues
   double row_loss;
   double absorbed_loss;
   // A bound on the relative flushing error of each entry of the matrix, whose
@@ -89,12 +89,12 @@ inline void SetPrimal(double value, Dual<T>* x) {
   SetPrimal(value, &x->value);
 }
 
-// Computes the squared powers. LadderValues computes their values in twice the
+// Computes the squared powers. PowerValues computes their values in twice the
 // working precision; tangents are computed in working precision.
 template <class T>
-class Ladder {
+class SquaredPowers {
  public:
-  Ladder(const Model<T>& model, Phases phases, Workspace* workspace)
+  SquaredPowers(const Model<T>& model, Phases phases, Workspace* workspace)
       : model_(model),
         phases_(phases),
         workspace_(workspace),
@@ -102,8 +102,8 @@ class Ladder {
 
   const Model<T>& model() const { return model_; }
   int64_t stride() const { return stride_; }
-  const Rung<T>& rung(int64_t j) const { return rungs_[j]; }
-  int64_t num_rungs() const { return num_rungs_; }  // computed so far
+  const SquaredPower<T>& squared(int64_t j) const { return squared_[j]; }
+  int64_t num_squared() const { return num_squared_; }  // computed so far
   // Returns the matrix P = I + S/q; available after the first squared power.
   const T* transitions() const { return transitions_; }
 
@@ -112,33 +112,33 @@ class Ladder {
   void AddSlopes(int order) {
     num_slopes_ = model_.discrete || HasOwnExponent<T>::kValue ? 0 : order;
   }
-  const RungSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
+  const PowerSlope& slope(int64_t j, int r) const { return slopes_.at(j, r); }
 
   // Computes the squared powers with numbers below `count`, unless that was
   // done before.
   StatusCode Reach(int64_t count) {
-    if (count > kMaxRungs) return kWorkLimit;
+    if (count > kMaxPowers) return kWorkLimit;
     for (int64_t j = 0; j < count; ++j) {
-      if (j < num_rungs_) continue;
+      if (j < num_squared_) continue;
       if (model_.size >= kLeastStopped && IsStopped()) return kWorkLimit;
       FloatEnvironment::ClearUnderflow();
-      Rung<T>* rung = &rungs_[j];
-      rung->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
-      rung->absorbed = AllocateZeros<T>(workspace_, stride_);
-      if (rung->matrix == nullptr || rung->absorbed == nullptr ||
+      SquaredPower<T>* squared = &squared_[j];
+      squared->matrix = AllocateZeros<T>(workspace_, stride_ * stride_);
+      squared->absorbed = AllocateZeros<T>(workspace_, stride_);
+      if (squared->matrix == nullptr || squared->absorbed == nullptr ||
           (j == 0 && !Prepare())) {
         return kMemoryLimit;
       }
       if (j > 0) {
         if (!AddSlope(j)) return kMemoryLimit;
         FloatEnvironment::ClearUnderflow();
-        Square(rungs_[j - 1], rung);
+        Square(squared_[j - 1], squared);
       } else if (model_.discrete) {
-        StartWithStep(rung);
+        StartWithStep(squared);
       } else {
-        if (!Start(rung) || !AddSlope(0)) return kMemoryLimit;
+        if (!Start(squared) || !AddSlope(0)) return kMemoryLimit;
       }
-      num_rungs_ = j + 1;
+      num_squared_ = j + 1;
     }
     return kOk;
   }
@@ -154,7 +154,7 @@ class Ladder {
     if (transitions_ == nullptr || scratch_ == nullptr ||
         !product_.Allocate(kPlain ? 0 : stride_, workspace_) ||
         !values_.Allocate(model_.size, stride_, !model_.discrete, workspace_) ||
-        !slopes_.Allocate(num_slopes_, model_.size, stride_, kMaxRungs,
+        !slopes_.Allocate(num_slopes_, model_.size, stride_, kMaxPowers,
                           workspace_)) {
       return false;
     }
@@ -189,55 +189,57 @@ class Ladder {
   }
 
   // Computes the first power. Returns false if memory does not suffice.
-  bool Start(Rung<T>* rung) {
-    if (!kPlain && !StartTangents(rung)) return false;
+  bool Start(SquaredPower<T>* squared) {
+    if (!kPlain && !StartTangents(squared)) return false;
     FillValues();
     const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.Start();
-    Finish(true, rung);
-    rung->row_loss =
+    Finish(true, squared);
+    squared->row_loss =
         kStepTerms * NewLoss(underflowed || values_.matrix_underflowed() ||
                              values_.absorbed_underflowed());
-    rung->absorbed_loss = rung->row_loss;
-    rung->relative_loss = rung->row_loss > 0.0 ? HUGE_VAL : 0.0;
+    squared->absorbed_loss = squared->row_loss;
+    squared->relative_loss = squared->row_loss > 0.0 ? HUGE_VAL : 0.0;
     return true;
   }
 
-  bool StartTangents(Rung<T>* rung) {
+  bool StartTangents(SquaredPower<T>* squared) {
     FirstPower<T> first(model_.size, stride_, &product_);
     if (!first.Run(transitions_, workspace_)) return false;
-    std::copy(first.power(), first.power() + stride_ * stride_, rung->matrix);
+    std::copy(first.power(), first.power() + stride_ * stride_,
+              squared->matrix);
     const StepWeights weights(kLongestStep);
     for (int k = kStepTerms - 1; k >= 0; --k) {
       const Source<T> exits = {T(weights.above[k] / model_.q),
                                model_.absorbing};
-      Apply(model_.backward, 0, exits, rung->absorbed, static_cast<T*>(nullptr),
-            scratch_);
-      std::copy(scratch_, scratch_ + model_.stride, rung->absorbed);
+      Apply(model_.backward, 0, exits, squared->absorbed,
+            static_cast<T*>(nullptr), scratch_);
+      std::copy(scratch_, scratch_ + model_.stride, squared->absorbed);
     }
     return true;
   }
 
-  void StartWithStep(Rung<T>* rung) {
-    std::copy(transitions_, transitions_ + stride_ * stride_, rung->matrix);
-    std::copy(model_.absorbing, model_.absorbing + model_.size, rung->absorbed);
+  void StartWithStep(SquaredPower<T>* squared) {
+    std::copy(transitions_, transitions_ + stride_ * stride_, squared->matrix);
+    std::copy(model_.absorbing, model_.absorbing + model_.size,
+              squared->absorbed);
     FillValues();
     const bool underflowed = FloatEnvironment::TakeUnderflow();
     values_.StartWithStep();
-    Finish(false, rung);
-    rung->row_loss = rung->absorbed_loss =
+    Finish(false, squared);
+    squared->row_loss = squared->absorbed_loss =
         NewLoss(underflowed || values_.matrix_underflowed());
-    rung->relative_loss = rung->row_loss > 0.0 ? HUGE_VAL : 0.0;
+    squared->relative_loss = squared->row_loss > 0.0 ? HUGE_VAL : 0.0;
   }
 
-  // Computes the derivative vectors (ladder_slopes.h) of power j from the
+  // Computes the derivative vectors (power_slopes.h) of power j from the
   // values of power j - 1; for j = 0 from the first power itself. Returns false
   // if memory does not suffice.
   bool AddSlope(int64_t j) {
     if (num_slopes_ == 0) return true;
     if (j > 0) {
       return slopes_.Advance(j - 1, values_.numbers(), values_.exponent(),
-                             rungs_[j - 1].row_loss);
+                             squared_[j - 1].row_loss);
     }
     double* ends = AllocateZeros<double>(workspace_, stride_);
     if (ends == nullptr) return false;
@@ -257,60 +259,60 @@ class Ladder {
     }
   }
 
-  void Square(const Rung<T>& last, Rung<T>* rung) {
-    if (!kPlain) product_.Add(last.matrix, last.matrix, rung->matrix);
+  void Square(const SquaredPower<T>& last, SquaredPower<T>* squared) {
+    if (!kPlain) product_.Add(last.matrix, last.matrix, squared->matrix);
     const bool matrix_underflowed = FloatEnvironment::TakeUnderflow();
     for (int64_t i = 0; i < model_.size && !kPlain; ++i) {
       const T later = Dot(last.matrix + i * stride_, last.absorbed, stride_);
-      rung->absorbed[i] = last.absorbed[i] + ScaleBy(later, last.exponent);
+      squared->absorbed[i] = last.absorbed[i] + ScaleBy(later, last.exponent);
     }
     const bool absorbed_underflowed = FloatEnvironment::TakeUnderflow();
     values_.Square();
-    Finish(last.exponent == 0 && !model_.discrete, rung);
+    Finish(last.exponent == 0 && !model_.discrete, squared);
     const bool underflowed = matrix_underflowed || values_.matrix_underflowed();
     // Tangents are scaled after the product alone.
     const int64_t late = kPlain ? std::max<int64_t>(values_.late_increment(), 0)
-                                : rung->increment;
-    rung->row_loss = ScaleBy(2.0 * last.row_loss, rung->increment) +
-                     ScaleBy(NewLoss(underflowed), late);
-    rung->absorbed_loss =
+                                : squared->increment;
+    squared->row_loss = ScaleBy(2.0 * last.row_loss, squared->increment) +
+                        ScaleBy(NewLoss(underflowed), late);
+    squared->absorbed_loss =
         2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) +
         NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
     const double p = static_cast<double>(model_.size) + 2.0;
-    rung->relative_loss = RelativeLoss(
-        last, *rung, underflowed ? ScaleBy(8.0 * p, late - 1022) : 0.0);
+    squared->relative_loss = RelativeLoss(
+        last, *squared, underflowed ? ScaleBy(8.0 * p, late - 1022) : 0.0);
   }
 
   // Returns the bound for the square of the last power, each of whose entries
   // lost at most `flushed`. A relative error at most doubles in a square, as
   // nothing is subtracted. Where rows are balanced the errors of the others are
   // those of the diagonal.
-  double RelativeLoss(const Rung<T>& last, const Rung<T>& rung,
-                      double flushed) {
+  double RelativeLoss(const SquaredPower<T>& last,
+                      const SquaredPower<T>& squared, double flushed) {
     if constexpr (!std::is_same<T, double>::value) {
       return HUGE_VAL;
     } else {
       double loss = 2.0 * last.relative_loss;
       if (flushed > 0.0 && loss < 1.0) {
-        loss += flushed / LeastOfSquare(last.matrix, rung.matrix, model_.size,
-                                        stride_, scratch_);
+        loss += flushed / LeastOfSquare(last.matrix, squared.matrix,
+                                        model_.size, stride_, scratch_);
       }
       if (last.exponent != 0) return loss;
-      return 4.0 * (loss + rung.absorbed_loss * kLossUnit);
+      return 4.0 * (loss + squared.absorbed_loss * kLossUnit);
     }
   }
 
-  // Copies the values from LadderValues, and normalizes the tangents as
-  // LadderValues normalized the values.
-  void Finish(bool balance, Rung<T>* rung) const {
-    rung->exponent = values_.exponent();
-    rung->increment = values_.increment();
+  // Copies the values from PowerValues, and normalizes the tangents as
+  // PowerValues normalized the values.
+  void Finish(bool balance, SquaredPower<T>* squared) const {
+    squared->exponent = values_.exponent();
+    squared->increment = values_.increment();
     for (int64_t i = 0; i < model_.size; ++i) {
-      T* row = rung->matrix + i * stride_;
-      SetPrimal(values_.absorbed()[i], &rung->absorbed[i]);
-      if (balance && !kPlain) BalanceRow(rung->absorbed[i], i, row);
+      T* row = squared->matrix + i * stride_;
+      SetPrimal(values_.absorbed()[i], &squared->absorbed[i]);
+      if (balance && !kPlain) BalanceRow(squared->absorbed[i], i, row);
       for (int64_t j = 0; j < model_.size; ++j) {
-        if (!kPlain) row[j] = ScaleBy(row[j], rung->increment);
+        if (!kPlain) row[j] = ScaleBy(row[j], squared->increment);
         SetPrimal(values_.matrix()[i * stride_ + j], &row[j]);
       }
     }
@@ -346,14 +348,14 @@ class Ladder {
   T* transitions_ = nullptr;
   T* scratch_ = nullptr;
   DenseProduct<T> product_;  // products of matrices with tangents
-  LadderValues values_;
-  LadderSlopes slopes_;
+  PowerValues values_;
+  PowerSlopes slopes_;
   int num_slopes_ = 0;
-  Rung<T> rungs_[kMaxRungs];
-  int64_t num_rungs_ = 0;
+  SquaredPower<T> squared_[kMaxPowers];
+  int64_t num_squared_ = 0;
 };
 
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARED_POWERS_H_

@@ -1,15 +1,15 @@
 // Evaluates F (see point.h) at times for which scaling and squaring is used.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_POINTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_POINTS_H_
 
 #include <algorithm>
 #include <cstdint>
 
 #include "native/kernel/choice/choice.h"
-#include "native/kernel/methods/squaring/ladder_mixer.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
-#include "native/kernel/methods/squaring/ladder_paths.h"
+#include "native/kernel/methods/squaring/squaring_mixer.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
+#include "native/kernel/methods/squaring/squaring_paths.h"
 #include "native/kernel/runtime/work_limit.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/time_losses.h"
@@ -21,12 +21,12 @@ namespace PHASIC_ISA {
 // Evaluates a point by scaling and squaring, with its slope if `slope` is true.
 // If the point is not assigned to that method, does nothing and returns false.
 template <class T>
-bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
-  if (!point->on_ladder) return false;
-  const bool is_step = path->ladder()->model().discrete;
+bool MixBySquaring(SquaringPath<T>* path, bool slope, Point<T>* point) {
+  if (!point->by_squaring) return false;
+  const bool is_step = path->squared_powers()->model().discrete;
   const bool moves = !is_step && (slope || !IsZero(point->delta));
   const Mixture<T> mixture =
-      LadderMixer<T>(path).Run(point->base, point->x, moves);
+      SquaringMixer<T>(path).Run(point->base, point->x, moves);
   point->status = mixture.status;
   if (mixture.status != kOk) return true;
   point->value.exponent = mixture.exponent;
@@ -47,19 +47,20 @@ bool MixOnLadder(LadderPath<T>* path, bool slope, Point<T>* point) {
 
 // Evaluates points, all of which are assigned to scaling and squaring.
 template <class T>
-void MixOnLadder(LadderPath<T>* path, LadderPaths<T>*, Point<T>* const* points,
-                 int64_t count) {
+void MixBySquaring(SquaringPath<T>* path, SquaringPaths<T>*,
+                   Point<T>* const* points, int64_t count) {
   for (int64_t n = 0; n < count && !IsStopped(); ++n) {
-    MixOnLadder(path, false, points[n]);
+    MixBySquaring(path, false, points[n]);
   }
 }
-inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
-                        Point<double>* const* points, int64_t count) {
+inline void MixBySquaring(SquaringPath<double>* path,
+                          SquaringPaths<double>* paths,
+                          Point<double>* const* points, int64_t count) {
   // With fewer phases the squared powers fit into the processor's caches, and
   // evaluating several points together saves nothing.
   constexpr int64_t kLeastPhases = 64;
-  constexpr int kMost = LadderPaths<double>::kMost;
-  const bool are_few = path->ladder()->model().size < kLeastPhases;
+  constexpr int kMost = SquaringPaths<double>::kMost;
+  const bool are_few = path->squared_powers()->model().size < kLeastPhases;
   for (int64_t first = 0; first < count; first += kMost) {
     if (first > 0 && IsStopped()) return;
     const int size = static_cast<int>(std::min<int64_t>(kMost, count - first));
@@ -74,7 +75,7 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
     for (int n = 0; n < size; ++n) {
       Point<double>* point = points[first + n];
       if (!are_together) {
-        MixOnLadder(path, false, point);
+        MixBySquaring(path, false, point);
         continue;
       }
       const Mixture<double> mixture = paths->End(n, bases[n], xs[n]);
@@ -90,16 +91,16 @@ inline void MixOnLadder(LadderPath<double>* path, LadderPaths<double>* paths,
 // squaring, where PreparePoint assigns it to that method or where it may
 // replace steps.
 template <class T>
-void RetryOnLadder(const SweepInput& in, int64_t index,
-                   const Sequence<T>& sequence, LadderPath<T>* path, bool slope,
-                   Point<T>* point) {
+void RetryBySquaring(const SweepInput& in, int64_t index,
+                     const Sequence<T>& sequence, SquaringPath<T>* path,
+                     bool slope, Point<T>* point) {
   if (point->status == kOk) return;
   Point<T> again;
   if (!PreparePoint(in, index, sequence, &again)) return;
   const bool replaces =
-      !again.on_ladder && MayReplaceSteps(sequence.model(), *point);
-  if (replaces) again.on_ladder = true;
-  if (!MixOnLadder(path, slope, &again)) return;
+      !again.by_squaring && MayReplaceSteps(sequence.model(), *point);
+  if (replaces) again.by_squaring = true;
+  if (!MixBySquaring(path, slope, &again)) return;
   // Extended doubles compute the points that squaring cannot compute either.
   const bool is_known = again.status == kOk && IsFinite(again.slope) &&
                         IsFinite(again.value.mantissa);
@@ -109,4 +110,4 @@ void RetryOnLadder(const SweepInput& in, int64_t index,
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_POINTS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_POINTS_H_

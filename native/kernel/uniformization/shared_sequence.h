@@ -1,8 +1,8 @@
-// The lane of a power sequence of several models (see Sequence) from which the
-// sequence of one model takes its terms.
+// The power sequence of several models (see Sequence) from which the sequence
+// of one of them takes its terms.
 
-#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_H_
-#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_H_
+#ifndef PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SHARED_SEQUENCE_H_
+#define PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SHARED_SEQUENCE_H_
 
 #include <cstdint>
 
@@ -54,9 +54,9 @@ class SharedStarts {
   Start* starts_ = nullptr;
 };
 
-struct Lane {
+struct SharedSequence {
   Sequence<PerModel>* sequence = nullptr;  // nullptr if there is none
-  int number = 0;
+  int model = 0;
   int64_t end = 0;  // no block from this one on may be taken
   SharedStarts* starts = nullptr;
 };
@@ -64,4 +64,4 @@ struct Lane {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_LANE_H_
+#endif  // PHASIC_NATIVE_KERNEL_UNIFORMIZATION_SHARED_SEQUENCE_H_

@@ -1,8 +1,8 @@
 // The cotangents cbar_j of the sums c_j about an expansion point, for a group
 // of times, and their products with Poisson weights.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_COTANGENTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_COTANGENTS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace phasic {
 namespace PHASIC_ISA {
 
-class NodeBars {
+class NodeCotangents {
  public:
   // Computes cbar_j, a sum over the group's times, for j < size. `size` must be
   // a multiple of eight.
@@ -104,4 +104,4 @@ class NodeBars {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_BARS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_MANY_TIMES_NODE_COTANGENTS_H_

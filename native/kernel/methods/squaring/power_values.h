@@ -2,8 +2,8 @@
 // precision the error of a small rate would count once per jump, and again in
 // each power.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_VALUES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_VALUES_H_
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +21,8 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // The last squared power that was computed, E = matrix * 2^exponent, and its
-// absorption probabilities; see ladder.h.
-class LadderValues {
+// absorption probabilities; see squared_powers.h.
+class PowerValues {
  public:
   // The first power is a series if `is_series`, else one step.
   bool Allocate(int64_t size, int64_t stride, bool is_series,
@@ -152,15 +152,15 @@ class LadderValues {
   }
 
   // Replaces a by left * a or, if left is E itself (squaring), a + left * a.
-  void AbsorbNext(const AccurateNumbers& left, bool is_rung) {
+  void AbsorbNext(const AccurateNumbers& left, bool is_squared) {
     for (int64_t i = 0; i < size_; ++i) {
       const AccurateNumbers row = Row(left, i);
       const CompensatedSum<double> later = AccurateDot(row, absorbed_, stride_);
-      const double scale = PowerOfTwo(is_rung ? exponent_ : 0);
+      const double scale = PowerOfTwo(is_squared ? exponent_ : 0);
       CompensatedSum<double> sum;
-      if (is_rung) sum.Add(absorbed_.high[i]);
+      if (is_squared) sum.Add(absorbed_.high[i]);
       sum.Add(scale * later.high);
-      if (is_rung) sum.Add(absorbed_.low[i]);
+      if (is_squared) sum.Add(absorbed_.low[i]);
       sum.Add(scale * later.low);
       next_absorbed_.high[i] = sum.Result();
       next_absorbed_.low[i] = sum.Low();
@@ -255,4 +255,4 @@ class LadderValues {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_VALUES_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_VALUES_H_

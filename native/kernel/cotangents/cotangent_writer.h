@@ -2,8 +2,8 @@
 // subgenerator, exit_rates, prob_zero) from the sums of an adjoint sweep over
 // one model.
 
-#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
-#define PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
+#ifndef PHASIC_NATIVE_KERNEL_COTANGENTS_COTANGENT_WRITER_H_
+#define PHASIC_NATIVE_KERNEL_COTANGENTS_COTANGENT_WRITER_H_
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace PHASIC_ISA {
 // The sums that an adjoint sweep computes: the cotangents of alpha, of the
 // exits and of P, with all their entries regarded as independent. In fact the
 // diagonal of P depends on other operands, and so do exits and prob_zero that
-// are not given. BarsWriter applies the chain rule to them.
+// are not given. CotangentWriter applies the chain rule to them.
 template <class T>
 struct AdjointSums {
   bool has_survival = false;  // a survival function is requested
@@ -138,10 +138,10 @@ struct AdjointNeeds {
 // rates and those of weights. So no group depends on whether another is
 // requested.
 template <class T>
-class BarsWriter {
+class CotangentWriter {
  public:
-  BarsWriter(const SweepInput& in, const Model<T>& model,
-             const SweepOutput& out)
+  CotangentWriter(const SweepInput& in, const Model<T>& model,
+                  const SweepOutput& out)
       : in_(in), model_(model), out_(out), left_(NeedsOf(in, out)) {}
 
   static AdjointNeeds NeedsOf(const SweepInput& in, const SweepOutput& out) {
@@ -411,4 +411,4 @@ class BarsWriter {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_BARS_WRITER_H_
+#endif  // PHASIC_NATIVE_KERNEL_COTANGENTS_COTANGENT_WRITER_H_

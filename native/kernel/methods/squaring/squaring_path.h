@@ -2,8 +2,8 @@
 // with one squared power for each bit of x / x_0 and a short step for the
 // remainder. In a discrete chain computes alpha T^x.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATH_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATH_H_
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include "native/kernel/matrix/dense_product.h"
 #include "native/kernel/matrix/operator.h"
-#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -41,21 +41,21 @@ constexpr int64_t kHeadroom = Depth<T>::kValue == 0 ? 900 : 0;
 
 // The state vector between two factors of the path.
 template <class T>
-struct LadderState {
+struct SquaringState {
   T* entries;  // [stride], relative to 2^exponent
   int64_t exponent;
-  double loss;   // error of the sum of entries, in kLossUnit
-  int64_t rung;  // number of the next power; -1 if none
+  double loss;      // error of the sum of entries, in kLossUnit
+  int64_t squared;  // number of the next power; -1 if none
   double step;
 };
 
 // A part of the path: one shorter step followed by 2^shift * `count` steps of
-// the maximal length, which need `num_rungs` squared powers.
-struct LadderLeg {
+// the maximal length, which need `num_squared` squared powers.
+struct SquaringLeg {
   double step;
   int64_t count;
   int64_t shift;
-  int64_t num_rungs;
+  int64_t num_squared;
 
   // Returns whether power j is one of the factors.
   bool Takes(int64_t j) const {
@@ -64,28 +64,29 @@ struct LadderLeg {
 };
 
 template <class T>
-class LadderPath {
+class SquaringPath {
  public:
-  LadderPath(Ladder<T>* ladder, int num_channels, Workspace* workspace)
-      : ladder_(*ladder),
-        model_(ladder->model()),
+  SquaringPath(SquaredPowers<T>* squared_powers, int num_channels,
+               Workspace* workspace)
+      : squared_powers_(*squared_powers),
+        model_(squared_powers->model()),
         num_channels_(num_channels),
         workspace_(workspace) {
-    ladder->AddSlopes(num_channels - 1);
+    squared_powers->AddSlopes(num_channels - 1);
   }
 
-  Ladder<T>* ladder() const { return &ladder_; }
+  SquaredPowers<T>* squared_powers() const { return &squared_powers_; }
   int num_channels() const { return num_channels_; }
   // Return the number of states on the last path and the k-th of them; the
   // first one is alpha.
   int64_t num_states() const { return num_states_; }
-  const LadderState<T>& state(int64_t k) const { return states_[k]; }
+  const SquaringState<T>& state(int64_t k) const { return states_[k]; }
   // Returns whether absorption after state k is part of the computed mass.
   bool counts_absorbed(int64_t k) const { return k >= first_counted_; }
-  int64_t num_rungs() const { return num_rungs_; }  // powers for the path
+  int64_t num_squared() const { return num_squared_; }  // powers for the path
 
   // Returns the path to x.
-  LadderLeg LegOf(double x) const {
+  SquaringLeg LegOf(double x) const {
     if (model_.discrete) x = ScaleBy(x, kLog2LongestStep);  // no step is left
     // The count of steps has at most 53 bits before zeros.
     const int64_t shift =
@@ -94,9 +95,9 @@ class LadderPath {
         static_cast<int64_t>(ScaleBy(x, -kLog2LongestStep - shift));
     const double whole =
         ScaleBy(static_cast<double>(count), kLog2LongestStep + shift);
-    LadderLeg leg = {x - whole, count, shift, 0};  // exact
-    while (count >> leg.num_rungs != 0) ++leg.num_rungs;
-    leg.num_rungs += shift;
+    SquaringLeg leg = {x - whole, count, shift, 0};  // exact
+    while (count >> leg.num_squared != 0) ++leg.num_squared;
+    leg.num_squared += shift;
     return leg;
   }
 
@@ -106,29 +107,30 @@ class LadderPath {
     return status;
   }
 
-  // Follow in parts, see ladder_paths.h: Start takes the short step, then
+  // Follow in parts, see squaring_paths.h: Start takes the short step, then
   // Arrive applies each squared power for which Takes is true, from the highest
   // to the lowest, given the product of the state and its matrix, and whether
   // that underflowed.
   StatusCode Start(Base base, double x) {
     leg_ = LegOf(x);
-    const StatusCode status = Prepare(leg_.num_rungs, leg_.num_rungs + 2);
+    const StatusCode status = Prepare(leg_.num_squared, leg_.num_squared + 2);
     if (status != kOk) return status;
     first_counted_ = base == Base::kCdf ? 0 : INT64_MAX;
     absorbed_ = Normalized(Scaled<T>{model_.prob_zero, 0});
     if (!model_.discrete) TakeStep(leg_.step);
-    states_[num_states_ - 1].rung = -1;
+    states_[num_states_ - 1].squared = -1;
     return kOk;
   }
   bool Takes(int64_t j) const { return leg_.Takes(j); }
   // Copies the last state, scaled up for a product.
   void CopyScaled(T* state) const {
-    std::copy(end().entries, end().entries + ladder_.stride(), state);
-    ScaleAllBy(state, ladder_.stride(), kHeadroom<T>);
+    std::copy(end().entries, end().entries + squared_powers_.stride(), state);
+    ScaleAllBy(state, squared_powers_.stride(), kHeadroom<T>);
   }
   void Arrive(int64_t j, const T* product, bool underflowed) {
     Leave(j);
-    std::copy(product, product + ladder_.stride(), next_state()->entries);
+    std::copy(product, product + squared_powers_.stride(),
+              next_state()->entries);
     if (underflowed) FloatEnvironment::NoteUnderflow();
     End(j);
   }
@@ -136,11 +138,11 @@ class LadderPath {
   // Computes the path to the lower end and onward by `width`. Only absorption
   // after the lower end is counted.
   StatusCode FollowInterval(double lower, double width) {
-    const LadderLeg first = LegOf(lower);
-    const LadderLeg second = LegOf(width);
+    const SquaringLeg first = LegOf(lower);
+    const SquaringLeg second = LegOf(width);
     const StatusCode status =
-        Prepare(std::max(first.num_rungs, second.num_rungs),
-                first.num_rungs + second.num_rungs + 3);
+        Prepare(std::max(first.num_squared, second.num_squared),
+                first.num_squared + second.num_squared + 3);
     if (status != kOk) return status;
     first_counted_ = INT64_MAX;
     absorbed_ = Scaled<T>{};
@@ -153,17 +155,17 @@ class LadderPath {
   // Applies all squared powers on the path to x except the highest, and sets
   // `top` to the number of that one.
   StatusCode FollowBelowTop(double x, int64_t* top) {
-    LadderLeg leg = LegOf(x);
-    *top = --leg.num_rungs;
+    SquaringLeg leg = LegOf(x);
+    *top = --leg.num_squared;
     leg.count -= int64_t{1} << (*top - leg.shift);
-    const StatusCode status = Prepare(leg.num_rungs, leg.num_rungs + 2);
+    const StatusCode status = Prepare(leg.num_squared, leg.num_squared + 2);
     if (status != kOk) return status;
     first_counted_ = INT64_MAX;
     Lead(leg);
     return kOk;
   }
 
-  const LadderState<T>& end() const { return states_[num_states_ - 1]; }
+  const SquaringState<T>& end() const { return states_[num_states_ - 1]; }
   const Scaled<T>& absorbed() const { return absorbed_; }
   const Scaled<double>& lost_absorbed() const { return lost_absorbed_; }
 
@@ -199,9 +201,9 @@ class LadderPath {
  private:
   // Computes the squared powers that are needed, allocates memory for the
   // states, and starts a path at alpha.
-  StatusCode Prepare(int64_t num_rungs, int64_t most_states) {
-    num_rungs_ = num_rungs;
-    StatusCode status = ladder_.Reach(num_rungs);
+  StatusCode Prepare(int64_t num_squared, int64_t most_states) {
+    num_squared_ = num_squared;
+    StatusCode status = squared_powers_.Reach(num_squared);
     if (status == kOk) status = Allocate(most_states);
     if (status != kOk) return status;
     FloatEnvironment::ClearUnderflow();
@@ -215,25 +217,26 @@ class LadderPath {
     return kOk;
   }
 
-  void Lead(const LadderLeg& leg) {
+  void Lead(const SquaringLeg& leg) {
     if (!model_.discrete) TakeStep(leg.step);
     Climb(leg);
   }
-  void Climb(const LadderLeg& leg) {
-    for (int64_t j = leg.num_rungs - 1; j >= 0; --j) {
+  void Climb(const SquaringLeg& leg) {
+    for (int64_t j = leg.num_squared - 1; j >= 0; --j) {
       if (!leg.Takes(j)) continue;
       Leave(j);
       T* entries = next_state()->entries;
-      std::fill(entries, entries + ladder_.stride(), T(0.0));
+      std::fill(entries, entries + squared_powers_.stride(), T(0.0));
       CopyScaled(power_);
-      AddRowTimes(power_, ladder_.rung(j).matrix, ladder_.stride(), entries);
+      AddRowTimes(power_, squared_powers_.squared(j).matrix,
+                  squared_powers_.stride(), entries);
       End(j);
     }
-    states_[num_states_ - 1].rung = -1;
+    states_[num_states_ - 1].squared = -1;
   }
 
   StatusCode Allocate(int64_t num_states) {
-    const int64_t stride = ladder_.stride();
+    const int64_t stride = squared_powers_.stride();
     for (; num_allocated_ < num_states; ++num_allocated_) {
       T* entries = AllocateZeros<T>(workspace_, stride);
       if (entries == nullptr) return kMemoryLimit;
@@ -255,9 +258,9 @@ class LadderPath {
 
   void TakeStep(double step) {
     const StepWeights weights(step);
-    LadderState<T>* from = &states_[num_states_ - 1];
-    LadderState<T>* to = &states_[num_states_];
-    from->rung = -1;
+    SquaringState<T>* from = &states_[num_states_ - 1];
+    SquaringState<T>* to = &states_[num_states_];
+    from->squared = -1;
     from->step = step;
     std::copy(from->entries, from->entries + model_.stride, power_);
     std::fill(to->entries, to->entries + model_.stride, T(0.0));
@@ -278,43 +281,44 @@ class LadderPath {
     Normalize(to);
   }
 
-  LadderState<T>* next_state() { return &states_[num_states_]; }
+  SquaringState<T>* next_state() { return &states_[num_states_]; }
 
   // Prepares the state for power j.
   void Leave(int64_t j) {
-    LadderState<T>* from = &states_[num_states_ - 1];
-    const Rung<T>& rung = ladder_.rung(j);
-    from->rung = j;
-    Absorb(Dot(from->entries, rung.absorbed, ladder_.stride()), *from,
-           rung.absorbed_loss);
+    SquaringState<T>* from = &states_[num_states_ - 1];
+    const SquaredPower<T>& squared = squared_powers_.squared(j);
+    from->squared = j;
+    Absorb(Dot(from->entries, squared.absorbed, squared_powers_.stride()),
+           *from, squared.absorbed_loss);
   }
   // Completes the next state, whose entries are the product of power j and the
   // state that CopyScaled wrote.
   void End(int64_t j) {
-    const Rung<T>& rung = ladder_.rung(j);
-    const LadderState<T>& from = end();
-    LadderState<T>* to = next_state();
+    const SquaredPower<T>& squared = squared_powers_.squared(j);
+    const SquaringState<T>& from = end();
+    SquaringState<T>* to = next_state();
     const int64_t e =
-        NormalizeVector(to->entries, ladder_.stride(), kHeadroom<T>);
-    to->exponent = from.exponent + rung.exponent + e;
-    to->loss = ScaleBy(from.loss + Mass() * rung.row_loss + NewLoss(), -e);
-    to->rung = -1;
+        NormalizeVector(to->entries, squared_powers_.stride(), kHeadroom<T>);
+    to->exponent = from.exponent + squared.exponent + e;
+    to->loss = ScaleBy(from.loss + Mass() * squared.row_loss + NewLoss(), -e);
+    to->squared = -1;
     ++num_states_;
   }
 
-  static void Normalize(LadderState<T>* state, int64_t stride) {
+  static void Normalize(SquaringState<T>* state, int64_t stride) {
     const int64_t e = NormalizeVector(state->entries, stride);
     state->exponent += e;
     state->loss = ScaleBy(state->loss, -e);
   }
-  void Normalize(LadderState<T>* state) const {
-    Normalize(state, ladder_.stride());
+  void Normalize(SquaringState<T>* state) const {
+    Normalize(state, squared_powers_.stride());
   }
 
-  void Absorb(const T& mass, const LadderState<T>& state, double rung_loss) {
+  void Absorb(const T& mass, const SquaringState<T>& state,
+              double squared_loss) {
     if (!counts_absorbed(num_states_ - 1)) return;
     Add(&absorbed_, Scaled<T>{mass, state.exponent});
-    const double loss = state.loss + Mass() * rung_loss + NewLoss();
+    const double loss = state.loss + Mass() * squared_loss + NewLoss();
     if (loss < HUGE_VAL) {
       Add(&lost_absorbed_,
           Scaled<double>{loss, state.exponent + kLossExponent});
@@ -331,13 +335,13 @@ class LadderPath {
     std::swap(power_, next_);
   }
 
-  Ladder<T>& ladder_;
+  SquaredPowers<T>& squared_powers_;
   const Model<T>& model_;
   const int num_channels_;
   Workspace* workspace_;
-  LadderState<T> states_[2 * kMaxRungs + 3];
-  LadderLeg leg_ = {};
-  int64_t num_rungs_ = 0;
+  SquaringState<T> states_[2 * kMaxPowers + 3];
+  SquaringLeg leg_ = {};
+  int64_t num_squared_ = 0;
   int64_t num_states_ = 0;
   int64_t num_allocated_ = 0;
   const T* exits_ = nullptr;  // [stride], s / u
@@ -354,4 +358,4 @@ class LadderPath {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATH_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATH_H_

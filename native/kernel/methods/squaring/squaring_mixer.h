@@ -1,15 +1,15 @@
 // Computes F at one time, and its derivatives in time, by scaling and squaring
 // instead of a Poisson mixture.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_MIXER_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_MIXER_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
@@ -20,10 +20,10 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 template <class T>
-class LadderMixer {
+class SquaringMixer {
  public:
-  explicit LadderMixer(LadderPath<T>* path)
-      : path_(*path), model_(path->ladder()->model()) {}
+  explicit SquaringMixer(SquaringPath<T>* path)
+      : path_(*path), model_(path->squared_powers()->model()) {}
 
   // Computes F and, if requested, its derivatives in x, which take the places
   // of the channels in the result.
@@ -74,7 +74,7 @@ class LadderMixer {
   // only the tangents of these differences are used; ReplaceSlopes recomputes
   // the values.
   void Differentiate(int count, double x, Mixture<T>* result) {
-    const LadderState<T>& end = path_.end();
+    const SquaringState<T>& end = path_.end();
     const bool is_density = base_ == Base::kDensity;
     result->exponent = end.exponent;
     if (is_density) result->exponent += path_.log2_exit_unit();
@@ -103,12 +103,12 @@ class LadderMixer {
   }
 
   // Replaces the derivatives of the density by more accurate ones. The highest
-  // squared power is applied last, to a vector: see ladder_slopes.h.
+  // squared power is applied last, to a vector: see power_slopes.h.
   StatusCode ReplaceSlopes(int count, double x, Mixture<T>* result) {
     int64_t top = 0;
     const StatusCode status = path_.FollowBelowTop(x, &top);
     if (status != kOk) return status;
-    const LadderState<T>& end = path_.end();
+    const SquaringState<T>& end = path_.end();
     const double value = std::fabs(Primal(result->channels[0]));
     const double p = static_cast<double>(model_.size);
     // A bound on the error of the derivative vectors, whose entries have errors
@@ -118,8 +118,8 @@ class LadderMixer {
     double power = base_ == Base::kDensity ? 1.0 : x;
     for (int r = first_slope(); r < count; ++r) {
       power *= x;
-      const RungSlope& slope =
-          path_.ladder()->slope(top, r - first_slope() + 1);
+      const PowerSlope& slope =
+          path_.squared_powers()->slope(top, r - first_slope() + 1);
       double sum = 0.0;
       double size = 0.0;
       for (int64_t i = 0; i < model_.size; ++i) {
@@ -162,7 +162,7 @@ class LadderMixer {
   // Returns a bound on the flushing error of the first channel.
   Scaled<double> Lost() const {
     if (base_ == Base::kCdf) return Normalized(path_.lost_absorbed());
-    const LadderState<T>& end = path_.end();
+    const SquaringState<T>& end = path_.end();
     double loss = end.loss;
     int64_t exponent = end.exponent + kLossExponent;
     if (base_ == Base::kDensity) {
@@ -172,7 +172,7 @@ class LadderMixer {
     return Normalized(Scaled<double>{loss, exponent});
   }
 
-  LadderPath<T>& path_;
+  SquaringPath<T>& path_;
   const Model<T>& model_;
   Base base_ = Base::kDensity;
 };
@@ -180,4 +180,4 @@ class LadderMixer {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_MIXER_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_MIXER_H_

@@ -8,8 +8,8 @@
 // powers to their last digit, whereas rates that were rounded once more would
 // not.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_SLOPES_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_SLOPES_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -36,24 +36,24 @@ constexpr double kFlushed = 0x1p-722;  // the loss of one number, in units
 // The vector E_j L^r s = entries * 2^exponent, whose largest entry is in [1,
 // 2). The loss is a bound on the flushing error of any entry, in multiples of
 // kLossUnit.
-struct RungSlope {
+struct PowerSlope {
   const double* entries;
   int64_t exponent;
   double loss;
 };
 
-class LadderSlopes {
+class PowerSlopes {
  public:
-  // Allocates the vectors for derivatives up to `order` and `num_rungs` powers.
-  // Returns false if memory does not suffice.
-  bool Allocate(int order, int64_t size, int64_t stride, int64_t num_rungs,
+  // Allocates the vectors for derivatives up to `order` and `num_squared`
+  // powers. Returns false if memory does not suffice.
+  bool Allocate(int order, int64_t size, int64_t stride, int64_t num_squared,
                 Workspace* workspace) {
     workspace_ = workspace;
     order_ = order;
     size_ = size;
     stride_ = stride;
-    slopes_ = static_cast<RungSlope*>(workspace->Allocate(
-        static_cast<size_t>(order * num_rungs), sizeof(RungSlope)));
+    slopes_ = static_cast<PowerSlope*>(workspace->Allocate(
+        static_cast<size_t>(order * num_squared), sizeof(PowerSlope)));
     bool fits = slopes_ && next_.Allocate(stride, workspace) &&
                 sum_.Allocate(stride, workspace);
     for (int r = 0; fits && r < order; ++r) {
@@ -63,16 +63,16 @@ class LadderSlopes {
   }
 
   // Returns the vector E_j L^r s for r > 0.
-  const RungSlope& at(int64_t j, int r) const {
+  const PowerSlope& at(int64_t j, int r) const {
     return slopes_[j * order_ + r - 1];
   }
 
   // Computes the vectors of the first power, given the exits s. Returns false
   // if memory does not suffice.
-  bool Start(const AccurateNumbers& rung, const double* exits) {
+  bool Start(const AccurateNumbers& squared, const double* exits) {
     for (int r = 0; r < order_; ++r) {
       AccurateNumbers& y = numbers_[r];
-      RungSlope slope = {nullptr, 0, 0.0};
+      PowerSlope slope = {nullptr, 0, 0.0};
       if (r == 0) {
         std::copy(exits, exits + stride_, y.high);
       } else {
@@ -81,25 +81,26 @@ class LadderSlopes {
         slope = slopes_[r - 1];
       }
       Normalize(&y, &slope);
-      Derive(rung, &y);
+      Derive(squared, &y);
       slope.loss += kTerms * NewLoss();
       Normalize(&y, &slope);
       slopes_[r] = slope;
     }
     for (int r = 0; r < order_; ++r) {
-      if (!Climb(rung, 0, 0.0, &numbers_[r], &slopes_[r])) return false;
+      if (!Climb(squared, 0, 0.0, &numbers_[r], &slopes_[r])) return false;
     }
     return true;
   }
 
-  // Computes the vectors of power j + 1 from the vectors of power j; `rung` is
-  // the matrix of power j. Returns false if memory does not suffice.
-  bool Advance(int64_t j, const AccurateNumbers& rung, int64_t exponent,
+  // Computes the vectors of power j + 1 from the vectors of power j; `squared`
+  // is the matrix of power j. Returns false if memory does not suffice.
+  bool Advance(int64_t j, const AccurateNumbers& squared, int64_t exponent,
                double row_loss) {
     for (int r = 0; r < order_; ++r) {
-      RungSlope* slope = &slopes_[(j + 1) * order_ + r];
+      PowerSlope* slope = &slopes_[(j + 1) * order_ + r];
       *slope = slopes_[j * order_ + r];
-      if (!Climb(rung, exponent, row_loss, &numbers_[r], slope)) return false;
+      if (!Climb(squared, exponent, row_loss, &numbers_[r], slope))
+        return false;
     }
     return true;
   }
@@ -114,10 +115,10 @@ class LadderSlopes {
   }
 
   // Computes next_ = E y - shift * y.
-  void Multiply(const AccurateNumbers& rung, double shift,
+  void Multiply(const AccurateNumbers& squared, double shift,
                 const AccurateNumbers& y) {
     for (int64_t i = 0; i < size_; ++i) {
-      CompensatedSum<double> sum = AccurateDot(Row(rung, i), y, stride_);
+      CompensatedSum<double> sum = AccurateDot(Row(squared, i), y, stride_);
       sum.Add(-shift * y.high[i]);
       sum.Add(-shift * y.low[i]);
       next_.high[i] = sum.Result();
@@ -126,13 +127,13 @@ class LadderSlopes {
   }
 
   // Replaces y by L y, with L x_0 = D - D^2 / 2 + D^3 / 3 - ... for D = E - I.
-  void Derive(const AccurateNumbers& rung, AccurateNumbers* y) {
+  void Derive(const AccurateNumbers& squared, AccurateNumbers* y) {
     std::fill(sum_.high, sum_.high + stride_, 0.0);
     std::fill(sum_.low, sum_.low + stride_, 0.0);
     for (int n = kTerms; n > 0; --n) {
       const double factor = (n % 2 == 0 ? -1.0 : 1.0) / n;
       AddMultiples(&factor, y, 1, stride_, sum_);
-      Multiply(rung, 1.0, sum_);
+      Multiply(squared, 1.0, sum_);
       std::swap(sum_, next_);
     }
     for (int64_t i = 0; i < stride_; ++i) {
@@ -143,9 +144,9 @@ class LadderSlopes {
 
   // Replaces y by E y, normalizes it and stores it in `slope`. Returns false if
   // memory does not suffice.
-  bool Climb(const AccurateNumbers& rung, int64_t exponent, double row_loss,
-             AccurateNumbers* y, RungSlope* slope) {
-    Multiply(rung, 0.0, *y);
+  bool Climb(const AccurateNumbers& squared, int64_t exponent, double row_loss,
+             AccurateNumbers* y, PowerSlope* slope) {
+    Multiply(squared, 0.0, *y);
     std::swap(*y, next_);
     slope->loss += 2.0 * row_loss + NewLoss();
     slope->exponent += exponent;
@@ -157,7 +158,7 @@ class LadderSlopes {
     return true;
   }
 
-  void Normalize(AccurateNumbers* y, RungSlope* slope) const {
+  void Normalize(AccurateNumbers* y, PowerSlope* slope) const {
     const double size = LargestSize(y->high, stride_);
     const int64_t e = size > 0.0 ? ExponentOf(size) : 0;
     for (int64_t i = 0; e != 0 && i < stride_; ++i) {
@@ -177,7 +178,7 @@ class LadderSlopes {
   int order_ = 0;
   int64_t size_ = 0;
   int64_t stride_ = 0;
-  RungSlope* slopes_ = nullptr;
+  PowerSlope* slopes_ = nullptr;
   AccurateNumbers numbers_[kMaxOrder];  // vectors of the last power
   AccurateNumbers next_;
   AccurateNumbers sum_;
@@ -186,4 +187,4 @@ class LadderSlopes {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_SLOPES_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_POWER_SLOPES_H_

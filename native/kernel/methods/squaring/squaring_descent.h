@@ -5,8 +5,8 @@
 // A power is regarded as a function of all entries of P and of the exits, as in
 // adjoint.h: nothing is subtracted.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_DESCENT_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_DESCENT_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "native/kernel/matrix/tangent_product.h"
 #include "native/kernel/methods/squaring/first_power.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
-#include "native/kernel/methods/squaring/ladder.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -25,30 +25,32 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 // The cotangents of a squared power's matrix and absorption probabilities,
-// which are scaled by powers of two as in Rung.
+// which are scaled by powers of two as in SquaredPower.
 template <class T>
-struct RungBar {
+struct PowerCotangent {
   T* matrix;
   T* absorbed;
   Scaled<double> lost;  // loss by flushing to zero in a column's sum
 };
 
 template <class T>
-class LadderDescent {
+class SquaringDescent {
  public:
-  LadderDescent(const Ladder<T>& ladder, Workspace* workspace)
-      : ladder_(ladder), workspace_(workspace), stride_(ladder.stride()) {}
+  SquaringDescent(const SquaredPowers<T>& squared_powers, Workspace* workspace)
+      : squared_powers_(squared_powers),
+        workspace_(workspace),
+        stride_(squared_powers.stride()) {}
 
   // Allocates the cotangents of the squared powers with numbers below `count`.
   // Returns false if memory does not suffice.
   bool Reach(int64_t count) {
     if (bars_ == nullptr) {
-      bars_ = static_cast<RungBar<T>*>(
-          workspace_->Allocate(kMaxRungs, sizeof(RungBar<T>)));
+      bars_ = static_cast<PowerCotangent<T>*>(
+          workspace_->Allocate(kMaxPowers, sizeof(PowerCotangent<T>)));
     }
     if (bars_ == nullptr) return false;
     for (; num_bars_ < count; ++num_bars_) {
-      RungBar<T>* bar = &bars_[num_bars_];
+      PowerCotangent<T>* bar = &bars_[num_bars_];
       bar->matrix = AllocateMatrix();
       bar->absorbed = AllocateZeros<T>(workspace_, stride_);
       bar->lost = Scaled<double>{};
@@ -56,7 +58,7 @@ class LadderDescent {
     }
     return true;
   }
-  RungBar<T>* bar(int64_t j) { return &bars_[j]; }
+  PowerCotangent<T>* bar(int64_t j) { return &bars_[j]; }
 
   // Propagates all cotangents down and adds their contributions to `sums`.
   // `has_absorbed` tells whether absorption probabilities have cotangents.
@@ -64,11 +66,11 @@ class LadderDescent {
     if (!Allocate()) return kMemoryLimit;
     for (int64_t j = num_bars_ - 1; j > 0; --j) Descend(j, has_absorbed);
     FloatEnvironment::ClearUnderflow();
-    if (ladder_.model().discrete) {
+    if (squared_powers_.model().discrete) {
       AddFirst(sums);
     } else {
-      FirstPower<T> first(ladder_.model().size, stride_, &products_);
-      if (!first.Run(ladder_.transitions(), workspace_) ||
+      FirstPower<T> first(squared_powers_.model().size, stride_, &products_);
+      if (!first.Run(squared_powers_.transitions(), workspace_) ||
           !first.AddCotangent(bars_[0].matrix, workspace_, sums->jumps())) {
         return kMemoryLimit;
       }
@@ -97,24 +99,24 @@ class LadderDescent {
   // Propagates the cotangents of power j to power j - 1.
   void Descend(int64_t j, bool has_absorbed) {
     FloatEnvironment::ClearUnderflow();
-    const Rung<T>& rung = ladder_.rung(j);
-    const Rung<T>& below = ladder_.rung(j - 1);
-    const RungBar<T>& from = bars_[j];
-    RungBar<T>* to = &bars_[j - 1];
+    const SquaredPower<T>& squared = squared_powers_.squared(j);
+    const SquaredPower<T>& below = squared_powers_.squared(j - 1);
+    const PowerCotangent<T>& from = bars_[j];
+    PowerCotangent<T>* to = &bars_[j - 1];
     // A factor, whose entries are at most one, is scaled rather than the
     // product, so that far entries of the product are in range. Tangents have
     // no bound.
     constexpr int64_t kMostEarly = Depth<T>::kValue == 0 ? 500 : 0;
-    const int64_t early = std::min(rung.increment, kMostEarly);
+    const int64_t early = std::min(squared.increment, kMostEarly);
     Transpose(below.matrix, stride_, turned_);
     ScaleAllBy(turned_, stride_ * stride_, early);
-    const bool is_late = rung.increment != early;
+    const bool is_late = squared.increment != early;
     if (is_late) Clear(product_);
     T* sum = is_late ? product_ : to->matrix;
     products_.Add(from.matrix, turned_, sum);
     products_.Add(turned_, from.matrix, sum);
     for (int64_t i = 0; is_late && i < stride_ * stride_; ++i) {
-      to->matrix[i] += ScaleBy(product_[i], rung.increment - early);
+      to->matrix[i] += ScaleBy(product_[i], squared.increment - early);
     }
     double absorbed_size = 0.0;
     if (has_absorbed) {
@@ -132,9 +134,9 @@ class LadderDescent {
                             ? 2.0 * below.row_loss * LargestColumn(from.matrix)
                             : 0.0;
     Add(&to->lost, Scaled<double>{2.0 * from.lost.mantissa,
-                                  from.lost.exponent + rung.increment});
+                                  from.lost.exponent + squared.increment});
     Add(&to->lost,
-        Scaled<double>{loss + NewLoss(), rung.increment + kLossExponent});
+        Scaled<double>{loss + NewLoss(), squared.increment + kLossExponent});
     Add(&to->lost,
         Scaled<double>{absorbed_size * below.absorbed_loss, kLossExponent});
   }
@@ -147,7 +149,7 @@ class LadderDescent {
     T exit_weights[kStepTerms];
     for (int k = 0; k < kStepTerms; ++k) {
       none[k] = T(0.0);
-      exit_weights[k] = T(weights.above[k] / ladder_.model().q);
+      exit_weights[k] = T(weights.above[k] / squared_powers_.model().q);
     }
     std::fill(vector_, vector_ + stride_, T(0.0));
     sums->Sweep(bars_[0].absorbed, 0, kStepTerms, none, exit_weights, vector_,
@@ -157,7 +159,7 @@ class LadderDescent {
   // Adds the cotangents of the first power in discrete time, where it is P
   // itself.
   void AddFirst(JumpSums<T>* sums) const {
-    const int64_t increment = ladder_.rung(0).increment;
+    const int64_t increment = squared_powers_.squared(0).increment;
     for (int64_t i = 0; i < stride_ * stride_; ++i) {
       sums->jumps()[i] += ScaleBy(bars_[0].matrix[i], increment);
     }
@@ -179,15 +181,15 @@ class LadderDescent {
   }
 
   double NewLoss() const {
-    const double p = static_cast<double>(ladder_.model().size) + 2.0;
+    const double p = static_cast<double>(squared_powers_.model().size) + 2.0;
     return FloatEnvironment::Underflowed() ? 8.0 * kStepTerms * p * p * kFlushed
                                            : 0.0;
   }
 
-  const Ladder<T>& ladder_;
+  const SquaredPowers<T>& squared_powers_;
   Workspace* workspace_;
   const int64_t stride_;
-  RungBar<T>* bars_ = nullptr;  // [kMaxRungs]
+  PowerCotangent<T>* bars_ = nullptr;  // [kMaxPowers]
   int64_t num_bars_ = 0;
   DenseProduct<T> products_;
   T* product_ = nullptr;
@@ -198,4 +200,4 @@ class LadderDescent {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_DESCENT_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_DESCENT_H_

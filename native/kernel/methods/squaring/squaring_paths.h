@@ -6,17 +6,17 @@
 // are kept apart, too: a product in which anything underflowed is computed
 // again for each state by itself.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATHS_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATHS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATHS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATHS_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
 
 #include "native/kernel/matrix/dense_product.h"
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_mixer.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
+#include "native/kernel/methods/squaring/squaring_mixer.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/uniformization/channels.h"
@@ -26,31 +26,33 @@ namespace PHASIC_ISA {
 
 // Of models with tangents each path is followed by itself.
 template <class T>
-class LadderPaths {
+class SquaringPaths {
  public:
-  LadderPaths(Ladder<T>*, Workspace*) {}
+  SquaringPaths(SquaredPowers<T>*, Workspace*) {}
 };
 
 template <>
-class LadderPaths<double> {
+class SquaringPaths<double> {
  public:
   static constexpr int kMost = 32;
 
-  LadderPaths(Ladder<double>* ladder, Workspace* workspace)
-      : ladder_(*ladder), workspace_(workspace), stride_(ladder->stride()) {}
+  SquaringPaths(SquaredPowers<double>* squared_powers, Workspace* workspace)
+      : squared_powers_(*squared_powers),
+        workspace_(workspace),
+        stride_(squared_powers->stride()) {}
 
   // Follows the paths of `count` <= kMost functions and times. If the status is
   // not kOk, no path was followed.
   StatusCode Follow(const Base* bases, const double* xs, int count) {
     if (!Allocate(count)) return kMemoryLimit;
-    int64_t num_rungs = 0;
+    int64_t num_squared = 0;
     for (int n = 0; n < count; ++n) {
       const StatusCode status = paths_[n]->Start(bases[n], xs[n]);
       if (status != kOk) return status;
       underflowed_[n] = FloatEnvironment::TakeUnderflow();
-      num_rungs = std::max(num_rungs, paths_[n]->num_rungs());
+      num_squared = std::max(num_squared, paths_[n]->num_squared());
     }
-    for (int64_t j = num_rungs - 1; j >= 0; --j) Climb(j, count);
+    for (int64_t j = num_squared - 1; j >= 0; --j) Climb(j, count);
     return kOk;
   }
 
@@ -58,7 +60,7 @@ class LadderPaths<double> {
   Mixture<double> End(int n, Base base, double x) {
     FloatEnvironment::ClearUnderflow();
     if (underflowed_[n]) FloatEnvironment::NoteUnderflow();
-    return LadderMixer<double>(paths_[n]).End(base, x, false);
+    return SquaringMixer<double>(paths_[n]).End(base, x, false);
   }
 
  private:
@@ -71,10 +73,10 @@ class LadderPaths<double> {
       }
     }
     for (; num_paths_ < count; ++num_paths_) {
-      void* room = workspace_->Allocate(1, sizeof(LadderPath<double>));
+      void* room = workspace_->Allocate(1, sizeof(SquaringPath<double>));
       if (room == nullptr) return false;
       paths_[num_paths_] =
-          new (room) LadderPath<double>(&ladder_, 1, workspace_);
+          new (room) SquaringPath<double>(&squared_powers_, 1, workspace_);
     }
     return true;
   }
@@ -92,7 +94,7 @@ class LadderPaths<double> {
     const int rows = (size + kRows - 1) / kRows * kRows;
     std::fill(states_ + size * stride_, states_ + rows * stride_, 0.0);
     std::fill(products_, products_ + rows * stride_, 0.0);
-    const double* matrix = ladder_.rung(j).matrix;
+    const double* matrix = squared_powers_.squared(j).matrix;
     FloatEnvironment::ClearUnderflow();
     product_.AddRows(rows, states_, matrix, products_);
     const bool underflowed = FloatEnvironment::TakeUnderflow();
@@ -112,11 +114,11 @@ class LadderPaths<double> {
 
   static constexpr int kRows = DenseProduct<double>::kRows;
 
-  Ladder<double>& ladder_;
+  SquaredPowers<double>& squared_powers_;
   Workspace* workspace_;
   const int64_t stride_;
   DenseProduct<double> product_;
-  LadderPath<double>* paths_[kMost];
+  SquaringPath<double>* paths_[kMost];
   bool underflowed_[kMost];
   int num_paths_ = 0;
   double* states_ = nullptr;  // [kMost, stride], of the paths that take a power
@@ -126,4 +128,4 @@ class LadderPaths<double> {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_PATHS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_PATHS_H_

@@ -1,21 +1,21 @@
 // Computes the cotangents of alpha at times of scaling and squaring with an
-// exponent for each phase, where LadderAdjoint loses some of them.
+// exponent for each phase, where SquaringAdjoint loses some of them.
 //
 // For a single time, the cotangent of alpha_i is proportional to the value for
 // a chain that starts in phase i. If the chain passes a slow phase, that value
 // is far smaller for the phases after it, at late times by more than the range
 // of doubles.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_STARTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_STARTS_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "native/kernel/choice/choice.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
 #include "native/kernel/methods/squaring/scaled_powers.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -28,20 +28,20 @@ namespace PHASIC_ISA {
 // Does nothing for types other than double: extended doubles do not use
 // squaring, and for dual numbers there are no such powers.
 template <class T>
-class LadderStarts {
+class SquaringStarts {
  public:
-  LadderStarts(LadderPath<T>*, Workspace*) {}
+  SquaringStarts(SquaringPath<T>*, Workspace*) {}
   const Scaled<T>* Run(Point<T>* const*, int64_t) { return nullptr; }
 };
 
 template <>
-class LadderStarts<double> {
+class SquaringStarts<double> {
  public:
-  LadderStarts(LadderPath<double>* path, Workspace* workspace)
+  SquaringStarts(SquaringPath<double>* path, Workspace* workspace)
       : path_(*path),
-        model_(path->ladder()->model()),
+        model_(path->squared_powers()->model()),
         workspace_(workspace),
-        powers_(*path->ladder(), workspace) {}
+        powers_(*path->squared_powers(), workspace) {}
 
   // Returns the sums over points of the derivatives of their values, times the
   // cotangents of the values; or nullptr if flushing errors may not be
@@ -72,12 +72,12 @@ class LadderStarts<double> {
  private:
   bool AddPoint(const Point<double>& point) {
     if (point.base == Base::kCdf) return false;
-    const LadderLeg leg = path_.LegOf(point.x);
-    if (!powers_.Reach(leg.num_rungs)) return false;
+    const SquaringLeg leg = path_.LegOf(point.x);
+    if (!powers_.Reach(leg.num_squared)) return false;
     for (int64_t i = 0; i < model_.size; ++i) {
       y_.Set(i, point.base == Base::kDensity ? model_.exits[i] : 1.0, 0);
     }
-    for (int64_t j = 0; j < leg.num_rungs; ++j) {
+    for (int64_t j = 0; j < leg.num_squared; ++j) {
       if (leg.Takes(j) && !powers_.Apply(j, &y_)) return false;
     }
     if (!model_.discrete) powers_.ApplyStep(leg.step, &y_);
@@ -98,7 +98,7 @@ class LadderStarts<double> {
     return true;
   }
 
-  LadderPath<double>& path_;
+  SquaringPath<double>& path_;
   const Model<double>& model_;
   Workspace* workspace_;
   ScaledPowers powers_;
@@ -110,4 +110,4 @@ class LadderStarts<double> {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_STARTS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_STARTS_H_

@@ -9,8 +9,8 @@
 // end Descend propagates the cotangents of all powers: from each power to the
 // previous one, and from E_0 to P.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_ADJOINT_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_ADJOINT_H_
 
 #include <cstdint>
 #include <utility>
@@ -18,9 +18,9 @@
 #include "native/kernel/matrix/operator.h"
 #include "native/kernel/methods/squaring/followed_losses.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
-#include "native/kernel/methods/squaring/ladder.h"
-#include "native/kernel/methods/squaring/ladder_descent.h"
-#include "native/kernel/methods/squaring/ladder_path.h"
+#include "native/kernel/methods/squaring/squared_powers.h"
+#include "native/kernel/methods/squaring/squaring_descent.h"
+#include "native/kernel/methods/squaring/squaring_path.h"
 #include "native/kernel/numbers/scaled.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -33,17 +33,18 @@ namespace phasic {
 namespace PHASIC_ISA {
 
 template <class T>
-class LadderAdjoint {
+class SquaringAdjoint {
  public:
   // Without adjoints only the cotangents of weights of phases are computed.
-  LadderAdjoint(LadderPath<T>* path, bool has_adjoints, Workspace* workspace)
+  SquaringAdjoint(SquaringPath<T>* path, bool has_adjoints,
+                  Workspace* workspace)
       : path_(*path),
-        ladder_(*path->ladder()),
-        model_(ladder_.model()),
+        squared_powers_(*path->squared_powers()),
+        model_(squared_powers_.model()),
         workspace_(workspace),
-        stride_(ladder_.stride()),
+        stride_(squared_powers_.stride()),
         has_adjoints_(has_adjoints),
-        descent_(ladder_, workspace),
+        descent_(squared_powers_, workspace),
         sums_(model_),
         losses_(model_) {}
 
@@ -80,7 +81,7 @@ class LadderAdjoint {
     }
     const Point<T>* const ends[] = {&interval.lower, &interval.upper};
     for (int i = 0; i < 2 && status == kOk; ++i) {
-      if (!ends[i]->on_ladder || IsZero(ends[i]->delta)) continue;
+      if (!ends[i]->by_squaring || IsZero(ends[i]->delta)) continue;
       const TaylorCoefficients<T> taylor(Base::kCdf, ends[i]->delta);
       const double scale = (i == 0 ? -1.0 : 1.0) / model_.q;
       for (int r = 0; r < kCount; ++r) {
@@ -147,8 +148,8 @@ class LadderAdjoint {
     if (!has_adjoints_) return kOk;
     for (int64_t k = path_.num_states() - 2; k >= 0; --k) {
       if (!path_.counts_absorbed(k)) absorbed_bar_ = Scaled<T>{};
-      if (path_.state(k).rung >= 0) {
-        SweepRung(path_.state(k));
+      if (path_.state(k).squared >= 0) {
+        SweepPower(path_.state(k));
       } else {
         SweepStep(path_.state(k));
       }
@@ -171,7 +172,7 @@ class LadderAdjoint {
       if (!losses_.Allocate(stride_, workspace_)) return false;
       if (!sums_.Allocate(workspace_)) return false;
     }
-    return descent_.Reach(path_.num_rungs());
+    return descent_.Reach(path_.num_squared());
   }
 
   // Sets y_ to the cotangent of the last state of the path. The arguments are
@@ -186,7 +187,7 @@ class LadderAdjoint {
     if (base == Base::kCdf) {
       absorbed_bar_ = Scaled<T>{first, y_exponent_};
     }
-    const LadderState<T>& end = path_.state(path_.num_states() - 1);
+    const SquaringState<T>& end = path_.state(path_.num_states() - 1);
     sums_.Sweep(end.entries, end.exponent, kCount, y_weights, exit_weights, y_,
                 y_exponent_);
     NoteLoss(end, 0, &lost_jumps_);
@@ -194,20 +195,20 @@ class LadderAdjoint {
     NormalizeY();
   }
 
-  void SweepRung(const LadderState<T>& state) {
-    const Rung<T>& rung = ladder_.rung(state.rung);
-    RungBar<T>* bar = descent_.bar(state.rung);
-    AddOuter(state.entries, y_, state.exponent + y_exponent_ + rung.exponent,
+  void SweepPower(const SquaringState<T>& state) {
+    const SquaredPower<T>& squared = squared_powers_.squared(state.squared);
+    PowerCotangent<T>* bar = descent_.bar(state.squared);
+    AddOuter(state.entries, y_, state.exponent + y_exponent_ + squared.exponent,
              stride_, bar->matrix);
-    NoteLoss(state, rung.exponent, &bar->lost);
+    NoteLoss(state, squared.exponent, &bar->lost);
     ScaleAllBy(y_, stride_, kHeadroom<T>);
     int64_t headroom = kHeadroom<T>;
     for (int64_t i = 0; i < model_.size; ++i) {
-      next_[i] = Dot(rung.matrix + i * stride_, y_, stride_);
+      next_[i] = Dot(squared.matrix + i * stride_, y_, stride_);
     }
-    losses_.Carry(rung.matrix);
-    losses_.AddRung(rung, next_, headroom);
-    y_loss_ += 2.0 * rung.row_loss;
+    losses_.Carry(squared.matrix);
+    losses_.AddPower(squared, next_, headroom);
+    y_loss_ += 2.0 * squared.row_loss;
     AddLoss(NewLoss());
     if (!IsZero(absorbed_bar_.mantissa)) {
       const T& absorbed_bar = absorbed_bar_.mantissa;
@@ -215,19 +216,19 @@ class LadderAdjoint {
       const T factor = AbsorbedBar();
       for (int64_t i = 0; i < model_.size; ++i) {
         bar->absorbed[i] += ScaleBy(absorbed_bar * state.entries[i], shift);
-        next_[i] = ScaleBy(next_[i], rung.exponent - headroom) +
-                   factor * rung.absorbed[i];
+        next_[i] = ScaleBy(next_[i], squared.exponent - headroom) +
+                   factor * squared.absorbed[i];
       }
       headroom = 0;
-      AddLoss(MaxAbs(factor) * rung.absorbed_loss);
+      AddLoss(MaxAbs(factor) * squared.absorbed_loss);
     } else {
-      y_exponent_ += rung.exponent;
+      y_exponent_ += squared.exponent;
     }
     std::swap(y_, next_);
     NormalizeY(headroom);
   }
 
-  void SweepStep(const LadderState<T>& start) {
+  void SweepStep(const SquaringState<T>& start) {
     const StepWeights weights(start.step);
     T y_weights[kStepTerms];
     T exit_weights[kStepTerms];
@@ -276,7 +277,7 @@ class LadderAdjoint {
   }
 
   // Notes a bound on the flushing error of q times sbar at the end of a path.
-  void NoteLostWeights(const LadderState<T>& end, const T* exit_weights) {
+  void NoteLostWeights(const SquaringState<T>& end, const T* exit_weights) {
     double size = 0.0;
     for (int k = 0; k < kCount; ++k) size += MaxAbs(exit_weights[k]);
     Add(&lost_weights_, Scaled<double>{(2.0 * end.loss + NewLoss()) * size,
@@ -286,7 +287,7 @@ class LadderAdjoint {
 
   // Adds to `lost` a bound on the flushing error in column sums of the outer
   // product of `state` and y.
-  void NoteLoss(const LadderState<T>& state, int64_t shift,
+  void NoteLoss(const SquaringState<T>& state, int64_t shift,
                 Scaled<double>* lost) const {
     const double p = static_cast<double>(model_.size) + 2.0;
     const double mass = 2.0 * p;
@@ -295,14 +296,14 @@ class LadderAdjoint {
                   loss, state.exponent + y_exponent_ + shift + kLossExponent});
   }
 
-  LadderPath<T>& path_;
-  Ladder<T>& ladder_;
+  SquaringPath<T>& path_;
+  SquaredPowers<T>& squared_powers_;
   const Model<T>& model_;
   Workspace* workspace_;
   const int64_t stride_;
   const bool has_adjoints_;
   bool has_cdf_ = false;
-  LadderDescent<T> descent_;
+  SquaringDescent<T> descent_;
   JumpSums<T> sums_;
   T* starts_ = nullptr;
   int64_t starts_exponent_ = kExponentOfZero;
@@ -322,4 +323,4 @@ class LadderAdjoint {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_LADDER_ADJOINT_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SQUARING_SQUARING_ADJOINT_H_

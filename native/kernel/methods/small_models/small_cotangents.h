@@ -1,8 +1,8 @@
 // Computes the cotangents of the operands from the sums of SmallAdjoint; see
-// bars_writer.h.
+// cotangent_writer.h.
 
-#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
-#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
+#ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_COTANGENTS_H_
+#define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_COTANGENTS_H_
 
 #include <cstdint>
 
@@ -20,10 +20,11 @@ namespace PHASIC_ISA {
 
 // Computes the cotangents of F', of the time and of the atom, which need no
 // adjoint sweep.
-class SmallSeeds {
+class SmallOutputCotangents {
  public:
-  [[gnu::noinline]] SmallSeeds(const SmallTimes& times, const SmallMixer& mixer,
-                               const PowerAbove& q)
+  [[gnu::noinline]] SmallOutputCotangents(const SmallTimes& times,
+                                          const SmallMixer& mixer,
+                                          const PowerAbove& q)
       : is_density_(times.is_density),
         cotangent_(times.Cotangent()),
         shifted_(mixer.shifted()) {
@@ -59,10 +60,10 @@ class SmallSeeds {
 };
 
 template <int kPhases>
-class SmallBars {
+class SmallCotangents {
  public:
-  SmallBars(const SmallTimes& times, const SmallSeeds& seeds,
-            const PowerAbove& q, const SmallSums<kPhases>& sums)
+  SmallCotangents(const SmallTimes& times, const SmallOutputCotangents& seeds,
+                  const PowerAbove& q, const SmallSums<kPhases>& sums)
       : times_(times), shared_(*times.lanes[0].in), seeds_(seeds), sums_(sums) {
     MakeStarts();
     MakeRows(q.inverse * seeds.seed());
@@ -165,7 +166,7 @@ class SmallBars {
 
   const SmallTimes& times_;
   const SweepInput& shared_;  // input of the first model
-  const SmallSeeds& seeds_;
+  const SmallOutputCotangents& seeds_;
   const SmallSums<kPhases>& sums_;
   // The cotangents of the entries of a matrix, or of the edges' rates, by lane.
   Numbers rates_[kSmallEdges];
@@ -176,4 +177,4 @@ class SmallBars {
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 
-#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_BARS_H_
+#endif  // PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_COTANGENTS_H_
