@@ -163,10 +163,12 @@ def seed(substrate: str, number: int) -> Any:
   return number
 
 
-def nodes(a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-  """Returns points and weights of an integral."""
+def nodes(
+  a: float, b: float, power: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns points and weights of an integral, dense near a if power is large."""
   x, weights = np.polynomial.legendre.leggauss(12)
-  ends = np.linspace(a, b, 9)
+  ends = a + (b - a) * np.linspace(0.0, 1.0, 9) ** power
   half = np.diff(ends)[:, None] / 2.0
   points = ends[:-1, None] + half * (1.0 + x)
   return np.ravel(points), np.ravel(half * weights)
