@@ -166,13 +166,13 @@ bool FollowsFromFewSteps(double x, Sequence<T>* sequence) {
 // points.
 inline bool AreMany(int64_t num_times) { return num_times >= kManyTimes; }
 
-// Returns whether the times of a model are evaluated in groups. An expansion
-// costs as much as about ten single times, or as two with tangents, which have
-// no lanes. So groups must be large; other times are evaluated one by one. The
-// two methods differ in the last bits. So the choice depends only on the
-// model's own times: their number, and how many of them are within reach of one
-// expansion point. It does not depend on their order, the batch, or threads.
-// Times of functions that share an expansion's sums count together.
+// Returns whether times of a model may be evaluated in groups. NodeGroups then
+// decides for each group: an expansion costs as much as about ten single times,
+// or as two with tangents, which have no lanes, so that a group must be large,
+// and other times are evaluated one by one. The two methods differ in the last
+// bits. So the choice depends only on the model's own times: their number, and
+// how many of one function are within reach of one expansion point. It does not
+// depend on their order, the batch, or threads.
 inline bool TakesGroups(const SweepInput& in) {
   return AreMany(in.num_times) && !in.discrete;
 }

@@ -85,7 +85,7 @@ class NodeSeeds<double> {
           static_cast<size_t>(in_.num_times), sizeof(double)));
       if (*numbers == nullptr) return kMemoryLimit;
     }
-    SeriesBuilders<double> builders(&sets_, true, workspace_);
+    SeriesBuilders<double> builders(in_, &sets_, true, workspace_);
     StatusCode status = kOk;
     const StatusCode grouping =
         NodeGroups<double>(in_, &sets_.sequence(), true, workspace_)
@@ -97,7 +97,8 @@ class NodeSeeds<double> {
                 rest,
                 [&](const NodeGroup& group) {
                   NodeSeries node;
-                  if (!builders.Of(group.kind).Build(group.start, &node)) {
+                  const Base base = BaseOf(group.kind);
+                  if (!builders.Of(base).Build(base, group.start, &node)) {
                     return false;
                   }
                   if (!Append(group, node, rest, time_bars)) {

@@ -1,4 +1,4 @@
-// The terms f_k of a channel (see channels.h), stored for fast sums sum_k
+// The terms f_k of a function (see channels.h), stored for fast sums sum_k
 // weights[k] f_{k+j}: each block is stored in eight shifted copies, so that all
 // loads are aligned. Of dual numbers one part is stored.
 
@@ -30,12 +30,12 @@ class NodeTerms {
  public:
   using Lanes = Pack<8>;
 
-  NodeTerms(Channels<T>* channels, int channel, TermPart part,
-            Workspace* workspace)
-      : channels_(*channels),
-        channel_(channel),
-        part_(part),
-        blocks_(workspace) {}
+  NodeTerms(Channels<T>* channels, TermPart part, Workspace* workspace)
+      : channels_(*channels), part_(part), blocks_(workspace) {}
+
+  int64_t ExponentOf(int64_t block) const {
+    return channels_.Find(block)->exponent;
+  }
 
   // Computes and stores the blocks up to this one; returns whether they are
   // available.
@@ -86,7 +86,7 @@ class NodeTerms {
 
   double Term(int64_t block, int j) const {
     const ChannelBlock<T>& source = *channels_.Find(block);
-    const T& term = source.channels[channel_][j];
+    const T& term = source.channels[0][j];
     const double part = part_ == TermPart::kValue ? Primal(term) : Top(term);
     const double plain = part / source.poisson->table[j];
     return part_ == TermPart::kTangentSize ? std::fabs(plain) : plain;
@@ -108,7 +108,6 @@ class NodeTerms {
   }
 
   Channels<T>& channels_;
-  const int channel_;
   const TermPart part_;
   BlockList<ShiftedBlock> blocks_;
 };

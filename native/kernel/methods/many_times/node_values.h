@@ -27,7 +27,7 @@ class NodeValues {
         out_(out),
         sequence_(sets->sequence()),
         moves_(HasTangents(in)),
-        builders_(sets, moves_, workspace),
+        builders_(in, sets, moves_, workspace),
         workspace_(workspace) {}
 
   // Evaluates the times that are in groups, writes the results, and lists the
@@ -57,9 +57,10 @@ class NodeValues {
   }
 
   bool EvaluateGroup(const NodeGroup& group) {
-    SeriesBuilder<T>& builder = builders_.Of(group.kind);
+    const Base base = BaseOf(group.kind);
+    SeriesBuilder<T>& builder = builders_.Of(base);
     NodeSeries node;
-    if (!builder.Build(group.start, &node)) return false;
+    if (!builder.Build(base, group.start, &node)) return false;
     for (int64_t n = 0; n < group.count; n += kNodeLanes) {
       const int64_t count = std::min<int64_t>(kNodeLanes, group.count - n);
       if constexpr (kPlain) {
