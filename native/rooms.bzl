@@ -264,6 +264,11 @@ TESTS = {
     "kernel/builds/instruction_sets_test": [
         "kernel/api"
     ],
+    "kernel/choice/choice_test": [
+        "kernel/runtime",
+        "kernel/numbers",
+        "kernel/model"
+    ],
     "kernel/cotangents/term_blocks_test": [
         "kernel/simd",
         "kernel/model",

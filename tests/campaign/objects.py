@@ -163,9 +163,7 @@ def seed(substrate: str, number: int) -> Any:
   return number
 
 
-def nodes(
-  a: float, b: float, power: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
+def nodes(a: float, b: float, power: int = 1) -> tuple[np.ndarray, np.ndarray]:
   """Returns points and weights of an integral, dense near a if power is large."""
   x, weights = np.polynomial.legendre.leggauss(12)
   ends = a + (b - a) * np.linspace(0.0, 1.0, 9) ** power

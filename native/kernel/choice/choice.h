@@ -145,6 +145,20 @@ bool UsesSquaringEarly(const Model<T>& model, double x, int64_t num_times) {
          x * costs.step;
 }
 
+// The methods for one time of a model by itself. Early squaring is chosen for
+// derivatives alone.
+enum class Method { kSteps, kSquaring, kSquaringEarly };
+
+// Returns the method for x = q t, one of `num_times` times of the model, where
+// the limit on work allows `max_steps` steps.
+template <class T>
+Method MethodOf(const Model<T>& model, double x, int64_t num_times,
+                double max_steps) {
+  if (UsesSquaring(model, x, max_steps)) return Method::kSquaring;
+  return UsesSquaringEarly(model, x, num_times) ? Method::kSquaringEarly
+                                                : Method::kSteps;
+}
+
 // Returns whether the power sequence reaches x with few steps and extrapolates
 // all later terms, see tail_closure.h. The test costs at most half of squaring,
 // and depends only on the model and x. As the rounding errors of steps are

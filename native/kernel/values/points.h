@@ -85,12 +85,10 @@ bool PreparePoint(const SweepInput& in, int64_t index,
   if (!HasTerms(model, point)) return false;
   const bool regular = point->time_case == TimeCase::kRegular;
   const double limit = static_cast<double>(sequence.max_blocks()) * kBlock;
-  const bool is_late = UsesSquaring(model, point->x, limit);
-  if (is_late || UsesSquaringEarly(model, point->x, in.num_times)) {
-    point->by_squaring = true;
-    point->is_early = !is_late;
-    return regular;
-  }
+  const Method method = MethodOf(model, point->x, in.num_times, limit);
+  point->by_squaring = method != Method::kSteps;
+  point->is_early = method == Method::kSquaringEarly;
+  if (point->by_squaring) return regular;
   return StartSeries(sequence, index, point) && regular;
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/matrix/tiles.h"
@@ -70,7 +69,9 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
 // gradient.
 class SmallDerivative {
  public:
-  explicit SmallDerivative(const SweepInput& in) {
+  // Returns where to store the cotangents of the operands that have tangents,
+  // and those of the times.
+  const SweepOutput& Read(const SweepInput& in) {
     const int64_t p = in.num_phases;
     int64_t num_rates = p * p;
     if (in.has_edges()) {
@@ -87,11 +88,8 @@ class SmallDerivative {
     if (in.has_prob_zero) {
       Add(in.prob_zero, 1, bars_.prob_zero, &out_.prob_zero);
     }
+    return out_;
   }
-
-  // Returns where to store the cotangents of the operands that have tangents,
-  // and those of the times.
-  const SweepOutput& cotangents() const { return out_; }
 
   // Computes the derivative at the time with this index; returns false if it
   // may have overflowed, or products that matter underflowed.
@@ -156,17 +154,15 @@ class SmallDerivative {
 template <int kPhases>
 void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
                         int count, Workspace* workspace) {
-  std::optional<SmallDerivative> derivatives[kModels];
+  SmallDerivative derivatives[kModels];
   SweepOutput rest[kModels];
-  for (int l = 0; l < count; ++l) {
-    rest[l] = derivatives[l].emplace(inputs[l]).cotangents();
-  }
+  for (int l = 0; l < count; ++l) rest[l] = derivatives[l].Read(inputs[l]);
   SweepSmall<kPhases>(inputs, count, workspace, rest);
   for (int l = 0; l < count; ++l) {
     const int64_t place = OnlyTime(inputs[l]);
     double result;
     if (HasAnyOutput(rest[l]) || place < 0 ||
-        !derivatives[l]->Compute(inputs[l], place, &result)) {
+        !derivatives[l].Compute(inputs[l], place, &result)) {
       continue;
     }
     for (int64_t i = 0; i < inputs[l].num_times; ++i) {

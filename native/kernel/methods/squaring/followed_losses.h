@@ -78,8 +78,9 @@ class FollowedLosses<double> {
   // relative errors of y.
   void AddPower(const SquaredPower<double>& squared, const double* y,
                 int64_t headroom) {
-    if (!(squared.relative_loss < kMostRelative))
+    if (!(squared.relative_loss < kMostRelative)) {
       return Add(2.0 * squared.row_loss);
+    }
     if (squared.relative_loss == 0.0) return;
     const double loss = ScaleBy(squared.relative_loss / kLossUnit, -headroom);
     for (int64_t i = 0; i < model_.size; ++i) {

@@ -99,8 +99,9 @@ class PowerSlopes {
     for (int r = 0; r < order_; ++r) {
       PowerSlope* slope = &slopes_[(j + 1) * order_ + r];
       *slope = slopes_[j * order_ + r];
-      if (!Climb(squared, exponent, row_loss, &numbers_[r], slope))
+      if (!Climb(squared, exponent, row_loss, &numbers_[r], slope)) {
         return false;
+      }
     }
     return true;
   }
