@@ -230,7 +230,8 @@ inline void AdjointSmall(const SweepInput* inputs, const SweepOutput* outputs,
   for (int l = 0; l < count; ++l) rest[l] = outputs[l];
   ForEachSmallGroup(inputs, count, [&](int first, int size) {
     WithSmallSize(inputs[0].num_phases, [&](auto phases) {
-      SweepSmall<phases>(inputs + first, size, workspace, rest + first);
+      DifferentiateSmallBack<phases>(inputs + first, size, workspace,
+                                     rest + first);
     });
   });
   for (int l = 0; l < count; ++l) {

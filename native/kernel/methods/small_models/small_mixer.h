@@ -48,7 +48,7 @@ class SmallMixer {
   const PerModel& shifted() const { return shifted_; }
   const PerModel& total() const { return bounds_.total; }
   // Returns a bound on what derivatives of F' lack: sum_k k w_k over the
-  // omitted steps.
+  // omitted steps, times the largest exit if that is above one.
   const PerModel& Tail() const { return tail_; }
 
   // Begins the windows that begin before step k.
@@ -90,10 +90,13 @@ class SmallMixer {
     ModelMask stop = open_ & (PerModel(0.0) < gap) &
                      (weights_ * most <= (0x1p-60 * gap) * value_);
     if (has_bars) {
-      stop = stop & ((k + 1.0) * weights_ <= gap * (margin_ * value_)) &
+      // Exits that are weights of phases may be larger than one.
+      const PerModel later =
+          (k + 1.0) * (Larger(PerModel(1.0), bounds_.max_exit) * weights_);
+      stop = stop & (later <= gap * (margin_ * value_)) &
              Either(times_->is_density,
                     weights_ * absorbed <= (0x1p-60 * gap) * shifted_);
-      tail_ = Select(stop, Quotient((k + 1.0) * weights_, gap), tail_);
+      tail_ = Select(stop, Quotient(later, gap), tail_);
     }
     // What is left of the mass makes no ordinary value.
     const ModelMask is_far = value_ + mass < PerModel(kLeastOrdinary);

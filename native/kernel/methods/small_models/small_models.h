@@ -238,6 +238,7 @@ struct SmallModels {
       exits[i] = q.inverse * exits[i];
       Require(IsPlain(exits[i]));
       max_exit = Larger(max_exit, exits[i]);
+      Require(max_exit <= PerModel(kLargestExit));
       for (int j = 0; j < kPhases; ++j) {
         if (i == j) continue;
         steps[i][j] = q.inverse * steps[i][j];

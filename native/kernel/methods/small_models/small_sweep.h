@@ -4,7 +4,6 @@
 #ifndef PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_SWEEP_H_
 #define PHASIC_NATIVE_KERNEL_METHODS_SMALL_MODELS_SMALL_SWEEP_H_
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -16,6 +15,9 @@
 #include "native/kernel/methods/small_models/small_models.h"
 #include "native/kernel/methods/small_models/small_times.h"
 #include "native/kernel/methods/small_models/small_walk.h"
+#include "native/kernel/model/rates.h"
+#include "native/kernel/numbers/compensated_sum.h"
+#include "native/kernel/numbers/dual.h"
 #include "native/kernel/numbers/per_model.h"
 #include "native/kernel/simd/float_environment.h"
 #include "native/kernel/simd/isa.h"
@@ -29,11 +31,21 @@ inline bool HasAnyOutput(const SweepOutput& out) {
          out.times != nullptr;
 }
 
-// Computes the cotangents of small models with one time each. At first `rest`
-// has all requested outputs; those that were written are set to nullptr.
+// What an adjoint sweep over small models with one time each gives.
 template <int kPhases>
+struct SmallSwept {
+  const SmallTimes& times;
+  const PowerAbove& q;
+  const SmallOutputCotangents& seeds;
+  const SmallSums<kPhases>& sums;
+  const ModelMask& are_ordinary;  // the lanes that have derivatives
+};
+
+// Sweeps small models, and calls take(swept); sweeps them again with a smaller
+// truncation error if it returns true, as something is left.
+template <int kPhases, class Take>
 void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
-                SweepOutput* rest) {
+                const Take& take) {
   SmallLane lanes[kModels];
   for (int l = 0; l < count; ++l) lanes[l] = {&inputs[l], OnlyTime(inputs[l])};
   const SmallModels<kPhases> models{SmallInputs(lanes, count)};
@@ -43,7 +55,11 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
   PerModel* kept =
       AllocateRoom<PerModel>(workspace, most_steps * (kPhases + 1));
   if (kept == nullptr) return;
-  ModelMask are_ordinary = ~NoModels();
+  // Models with scaled cotangents are left to the usual sweep.
+  ModelMask are_ordinary =
+      PerModel(0.0) < SideBySide([&](int l) {
+        return l < count && inputs[l].exponent == 0 ? 1.0 : 0.0;
+      });
   for (const double margin : {kUsualMargin, kSmallMargin}) {
     SmallMixer mixer(times, {models.max_exit, models.total}, margin);
     const int64_t num_steps = MixAsMade(models, most_steps, &mixer, kept);
@@ -52,101 +68,103 @@ void SweepSmall(const SweepInput* inputs, int count, Workspace* workspace,
         .Run(inputs[0].has_exit_rates || inputs[0].has_edges(), &sums);
     const SmallOutputCotangents seeds(times, mixer, models.q);
     are_ordinary = are_ordinary & mixer.AreValues() & seeds.AreOrdinary();
-    const SmallCotangents<kPhases> bars(times, seeds, models.q, sums);
-    bool has_rest = false;
-    for (int l = 0; l < count; ++l) {
-      // Models with scaled cotangents are left to the usual sweep.
-      if (!are_ordinary[l] || inputs[l].exponent != 0) continue;
-      bars.Store(l, SweepOutput(rest[l]), &rest[l]);
-      has_rest = has_rest || HasAnyOutput(rest[l]);
+    if (!take(
+            SmallSwept<kPhases>{times, models.q, seeds, sums, are_ordinary})) {
+      return;
     }
-    if (!has_rest) return;
   }
 }
 
-// The derivative J_1 of one small model: the sum of cotangents times the
-// tangents of what they are cotangents of. So a derivative costs no more than a
-// gradient.
+// Computes the cotangents of small models. At first `rest` has all requested
+// outputs; those that were written are set to nullptr.
+template <int kPhases>
+void DifferentiateSmallBack(const SweepInput* inputs, int count,
+                            Workspace* workspace, SweepOutput* rest) {
+  SweepSmall<kPhases>(inputs, count, workspace,
+                      [&](const SmallSwept<kPhases>& swept) {
+                        const SmallCotangents<kPhases> bars(
+                            swept.times, swept.seeds, swept.q, swept.sums);
+                        bool has_rest = false;
+                        for (int l = 0; l < count; ++l) {
+                          if (!swept.are_ordinary[l]) continue;
+                          bars.Store(l, SweepOutput(rest[l]), &rest[l]);
+                          has_rest = has_rest || HasAnyOutput(rest[l]);
+                        }
+                        return has_rest;
+                      });
+}
+
+// The derivative J_1 of one small model: the sum of the cotangents of starts,
+// exits and P times their tangents. So a derivative costs no more than a
+// gradient. Tangents are summed by rows first, so that what cancels there
+// cancels before it is rounded.
+template <int kPhases>
 class SmallDerivative {
  public:
-  // Returns where to store the cotangents of the operands that have tangents,
-  // and those of the times.
-  const SweepOutput& Read(const SweepInput& in) {
-    const int64_t p = in.num_phases;
-    int64_t num_rates = p * p;
-    if (in.has_edges()) {
-      const EdgeView& edges = in.edges;
-      num_rates =
-          edges.coefficients != nullptr ? edges.num_parameters : edges.count;
-    }
-    out_.times = bars_.times;
-    Add(in.initial_probs, p, bars_.initial_probs, &out_.initial_probs);
-    Add(in.subgenerator, num_rates, bars_.subgenerator, &out_.subgenerator);
-    if (in.has_exit_rates) {
-      Add(in.exit_rates, p, bars_.exit_rates, &out_.exit_rates);
-    }
-    if (in.has_prob_zero) {
-      Add(in.prob_zero, 1, bars_.prob_zero, &out_.prob_zero);
-    }
-    return out_;
+  // Denormals must not be flushed meanwhile.
+  void Read(const SweepInput& in, Workspace* workspace) {
+    in_ = &in;
+    is_read_ =
+        RatesReader<Dual<double>>(in, workspace, true, &rates_).Read() == kOk;
   }
 
-  // Computes the derivative at the time with this index; returns false if it
-  // may have overflowed, or products that matter underflowed.
-  bool Compute(const SweepInput& in, int64_t place, double* result) const {
+  // Computes the derivative of lane l at the time `place`; returns whether it
+  // is accurate. Errors are relative to the sum of the sizes of the terms.
+  bool Compute(int l, int64_t place, const SmallSwept<kPhases>& swept,
+               double* result) const {
+    if (!is_read_) return false;
+    const SmallSums<kPhases>& sums = swept.sums;
+    const double inverse = swept.q.inverse[l];
     Sum sum;
-    sum.Add(in.times.tangents[0][place], bars_.times[place]);
-    for (int n = 0; n < num_parts_; ++n) {
-      for (int64_t i = 0; i < parts_[n].count; ++i) {
-        sum.Add(parts_[n].tangents[i], parts_[n].bars[i]);
-      }
+    CompensatedSum<double> starts;
+    for (int64_t i = 0; i < in_->num_phases; ++i) {
+      const double start = in_->initial_probs.tangents[0][i];
+      starts.Add(start);
+      sum.Add(start, sums.starts[i][l]);
+      sum.Add(inverse * rates_.exits[i].tangent, sums.exits[i][l]);
+      sum.Add(-inverse * rates_.leaving[i].tangent, sums.products[i][i][l]);
     }
-    *result = sum.value;
-    return sum.size <= 0x1p900 && !(sum.has_tiny && sum.size < 0x1p-900);
+    const EntryList& entries = rates_.entries;
+    for (int64_t e = 0; e < entries.count; ++e) {
+      sum.Add(inverse * rates_.values[e].tangent,
+              sums.products[entries.rows[e]][entries.columns[e]][l]);
+    }
+    // A cotangent may lack what was left out of it or underflowed.
+    const double least = sums.tail[l] + 0x1p-44 * kLeastOrdinary;
+    if (!(sum.tangents * least <= 0x1p-44 * sum.size)) return false;
+    const double atom =
+        in_->has_prob_zero ? in_->prob_zero.tangents[0][0] : -starts.Result();
+    const double time = in_->times.tangents[0][place];
+    *result = swept.seeds.seed()[l] * sum.value + atom * swept.seeds.atom()[l] +
+              time * swept.seeds.time()[l];
+    return sum.is_ordinary && IsOrdinary(atom) && IsOrdinary(time);
   }
 
  private:
-  struct Cotangents {
-    double initial_probs[kSmallPhases];
-    double subgenerator[kSmallEdges];
-    double exit_rates[kSmallPhases];
-    double prob_zero[1];
-    double times[2];
-  };
-  struct Part {
-    const double* tangents;
-    const double* bars;
-    int64_t count;
-  };
+  // Returns whether products with the tangent neither underflow nor overflow.
+  static bool IsOrdinary(double tangent) {
+    const double size = std::fabs(tangent);
+    return size == 0.0 || (size >= 0x1p-200 && size <= 0x1p200);
+  }
+
+  // A sum of products of tangents and cotangents, and the sizes of its terms.
   struct Sum {
     double value = 0.0;
     double size = 0.0;
-    bool has_tiny = false;
+    double tangents = 0.0;
+    bool is_ordinary = true;
 
-    void Add(double tangent, double bar) {
-      const double product = tangent * bar;
-      value += product;
-      size += std::fabs(product);
-      has_tiny = has_tiny || (std::fabs(product) < 0x1p-1000 &&
-                              tangent != 0.0 && bar != 0.0);
+    void Add(double tangent, double cotangent) {
+      value += tangent * cotangent;
+      size += std::fabs(tangent) * cotangent;
+      tangents += std::fabs(tangent);
+      is_ordinary = is_ordinary && IsOrdinary(tangent);
     }
   };
-  static_assert(kSmallParameters <= kSmallEdges);
 
-  void Add(const OperandView& operand, int64_t count, double* bars,
-           double** out) {
-    const double* tangents = operand.tangents[0];
-    const bool is_zero = std::all_of(tangents, tangents + count,
-                                     [](double x) { return x == 0.0; });
-    if (is_zero) return;
-    *out = bars;
-    parts_[num_parts_++] = {tangents, bars, count};
-  }
-
-  Cotangents bars_;
-  SweepOutput out_{};
-  Part parts_[4];
-  int num_parts_ = 0;
+  const SweepInput* in_ = nullptr;
+  Rates<Dual<double>> rates_;
+  bool is_read_ = false;
 };
 
 // Computes the derivatives of small models along their tangents, and writes
@@ -154,22 +172,25 @@ class SmallDerivative {
 template <int kPhases>
 void DifferentiateSmall(const SweepInput* inputs, const SweepOutput* outputs,
                         int count, Workspace* workspace) {
-  SmallDerivative derivatives[kModels];
-  SweepOutput rest[kModels];
-  for (int l = 0; l < count; ++l) rest[l] = derivatives[l].Read(inputs[l]);
-  SweepSmall<kPhases>(inputs, count, workspace, rest);
-  for (int l = 0; l < count; ++l) {
-    const int64_t place = OnlyTime(inputs[l]);
-    double result;
-    if (HasAnyOutput(rest[l]) || place < 0 ||
-        !derivatives[l].Compute(inputs[l], place, &result)) {
-      continue;
-    }
-    for (int64_t i = 0; i < inputs[l].num_times; ++i) {
-      outputs[l].values[i] = i == place ? result : 0.0;
-      outputs[l].status[i] = kOk;
-    }
-  }
+  SmallDerivative<kPhases> derivatives[kModels];
+  bool is_done[kModels] = {};
+  for (int l = 0; l < count; ++l) derivatives[l].Read(inputs[l], workspace);
+  SweepSmall<kPhases>(
+      inputs, count, workspace, [&](const SmallSwept<kPhases>& swept) {
+        bool has_rest = false;
+        for (int l = 0; l < count; ++l) {
+          const int64_t place = swept.times.lanes[l].place;
+          double result;
+          if (is_done[l] || !swept.are_ordinary[l]) continue;
+          is_done[l] = derivatives[l].Compute(l, place, swept, &result);
+          has_rest = has_rest || !is_done[l];
+          for (int64_t i = 0; is_done[l] && i < inputs[l].num_times; ++i) {
+            outputs[l].values[i] = i == place ? result : 0.0;
+            outputs[l].status[i] = kOk;
+          }
+        }
+        return has_rest;
+      });
 }
 
 }  // namespace PHASIC_ISA

@@ -236,5 +236,82 @@ TEST(SmallSweep, OfTwoStages) {
   }
 }
 
+// Returns a batch of one model, repeated, whose exits or edges are given by
+// `form`, without an atom of its own.
+Batch Repeated(Form form, int64_t phases, const std::vector<double>& starts,
+               const std::vector<double>& rates, double time) {
+  Batch b = {form, phases, 1, false, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  for (int64_t m = 0; m < kModels; ++m) {
+    b.starts.insert(b.starts.end(), starts.begin(), starts.end());
+    b.rates.insert(b.rates.end(), rates.begin(), rates.end());
+    b.times.push_back(time);
+  }
+  return b;
+}
+
+// Where exits follow from the matrix, a rate that grows at the expense of its
+// diagonal entry changes no exit. At small times log f is then log(rate) - t /
+// n and constants, while the derivatives in the two entries are far larger.
+TEST(SmallSweep, OfARateAndItsDiagonal) {
+  for (const int64_t n : {3, 8}) {
+    std::vector<double> starts(n, 0.0);
+    std::vector<double> rates(n * n, 0.0);
+    std::vector<double> slopes(n * n, 0.0);
+    starts[0] = 1.0;
+    for (int64_t i = 0; i < n; ++i) {
+      rates[i * n + i] = -1.0;
+      if (i + 1 < n) rates[i * n + i + 1] = 1.0;
+    }
+    slopes[0] = -1.0;
+    slopes[1] = 1.0;
+    for (const double t : {1e-8, 1e-2, 0.1, 1.0, 10.0}) {
+      const Batch b = Repeated(Form::kExitsDerived, n, starts, rates, t);
+      const Batch v = Repeated(Form::kExitsDerived, n,
+                               std::vector<double>(n, 0.0), slopes, 0.0);
+      const double truth = 1.0 - t / static_cast<double>(n);
+      EXPECT_NEAR(Call1(b, v, 0, kModels, 0, 1)[3], truth, 1e-12 * (1.0 + t))
+          << n << ", " << t;
+    }
+  }
+}
+
+// Mass that moves from one phase to another leaves the atom, which is derived,
+// as it is: at small times F is t alpha s.
+TEST(SmallSweep, OfStartsWhoseSumStays) {
+  for (const double t : {1e-17, 1e-14, 1e-10}) {
+    Batch b =
+        Repeated(Form::kExitsGiven, 2, {0.5, 0.5}, {-1.0, 0.5, 0.0, -2.0}, t);
+    Batch v = Repeated(Form::kExitsGiven, 2, {1.0, -1.0},
+                       std::vector<double>(4, 0.0), 0.0);
+    for (int64_t m = 0; m < kModels; ++m) {
+      b.exits.insert(b.exits.end(), {0.5, 2.0});
+      v.exits.insert(v.exits.end(), {0.0, 0.0});
+    }
+    EXPECT_NEAR(Call1(b, v, 0, kModels, static_cast<int>(Kind::kLogCdf), 1)[3],
+                -1.2, 1e-12 + 10.0 * t)
+        << t;
+  }
+}
+
+// Coefficients may be tiny if their parameters are large. S(t) is exp(-2 s t)
+// (1 + s t) where s scales all rates.
+TEST(SmallSweep, OfTinyCoefficients) {
+  const double t = 1e-4;
+  for (const double size : {1.0, 1e-150, 1e-300, 1e-305}) {
+    const std::vector<double> theta(3, 1.0 / size);
+    Batch b = Repeated(Form::kParameters, 2, {1.0, 0.0}, theta, t);
+    b.indices = {0, 0, 1, 1, 2, 2};
+    b.coefficients = {size, 0.0, 0.0, 0.0, size, 0.0, 0.0, 0.0, 2.0 * size};
+    Batch v = b;
+    std::fill(v.starts.begin(), v.starts.end(), 0.0);
+    std::fill(v.times.begin(), v.times.end(), 0.0);
+    const double truth = -2.0 * t + t / (1.0 + t);
+    EXPECT_NEAR(
+        Call1(b, v, 0, kModels, static_cast<int>(Kind::kLogSurvival), 1)[3],
+        truth, 1e-12 * t)
+        << size;
+  }
+}
+
 }  // namespace
 }  // namespace phasic

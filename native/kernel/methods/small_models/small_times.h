@@ -26,6 +26,8 @@ using ModelMask = PerModel::Mask;
 constexpr double kLeastOrdinary = 0x1p-500;
 constexpr double kLeastSmallScale = 0x1p-150;  // for q, and for cotangents
 constexpr double kLargestSmallScale = 0x1p150;
+// The largest exit relative to q, as exits may be weights of phases.
+constexpr double kLargestExit = 0x1p100;
 constexpr double kLeastSmallX = 0x1p-60;
 // The largest x = q t, beyond which squaring soon costs less, and the largest
 // whose window begins with the weight exp(-x). Windows of larger ones begin
