@@ -237,5 +237,51 @@ TEST(SmallTimes, OfStartsThatMatterLittle) {
   }
 }
 
+// Where exits are weights of phases, a large one makes a phase matter from
+// which its own is hardly reached: a chain of seven jumps at rate r, whose last
+// phase is left at rate one and has the weight w. From its first phase the last
+// one is reached at time t with probability
+//   r^7 integral of u^6 / 6! exp(-r u) exp(-(t - u)), 0 <= u <= t.
+TEST(SmallTimes, OfLargeWeights) {
+  constexpr int64_t kPhases = 8;
+  const double rate = 0.5;
+  const double time = 0x1p-8;
+  const double weight = 0x1p50;
+  std::vector<double> starts(kPhases, 0.0);
+  std::vector<double> weights(kPhases, 0.0);
+  starts.back() = 1.0 / weight;
+  weights.back() = weight;
+  std::vector<double> rates(kPhases, rate);
+  rates.back() = 1.0;
+  std::vector<int32_t> indices;
+  for (int32_t i = 0; i < kPhases; ++i) indices.push_back(i);
+  for (int32_t i = 1; i <= kPhases; ++i) indices.push_back(i);
+  const double atom = 0.0;
+  const double one = 1.0;
+  const int64_t dims[][2] = {{kPhases, 0}, {1, 0}, {2, kPhases}, {kPhases, 0}};
+  const Input inputs[] = {
+      {starts.data(), {dims[0], 1}},  {rates.data(), {dims[0], 1}},
+      {weights.data(), {dims[0], 1}}, {&atom, {dims[1], 1}},
+      {&time, {dims[1], 1}},          {&one, {dims[1], 1}}};
+  const Edges edges = {{indices.data(), {dims[2], 2}},
+                       {nullptr, {dims[1] + 1, 1}},
+                       {nullptr, {dims[3], 2}}};
+  double bars[5][kPhases];
+  Output outputs[5];
+  for (int i = 0; i < 5; ++i) outputs[i] = {bars[i], inputs[i].shape};
+  Call call = {static_cast<int>(Kind::kLogDensity), 1, 0, Precision::kFloat64};
+  call.edges = &edges;
+  ASSERT_EQ(Adjoint(call, inputs, 6, outputs, 5, OwnThreads()), nullptr);
+  double sum = 0.0;
+  double term = std::pow(rate * time, 7) / 720.0;
+  for (int k = 0; k < 8; ++k) {
+    sum += term / (7.0 + k);
+    term *= (1.0 - rate) * time / (k + 1.0);
+  }
+  // Relative to the value, exp(-t).
+  const double truth = weight * sum;
+  EXPECT_NEAR(bars[0][0], truth, 1e-12 * truth);
+}
+
 }  // namespace
 }  // namespace phasic
