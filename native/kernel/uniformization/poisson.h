@@ -221,19 +221,6 @@ class PoissonWalk {
   double powers_[kBlock + 1];  // filled by Center
 };
 
-// Sets *block to the last block before the mode whose first weight is at most
-// `most`, and returns that weight. There must be one.
-inline Scaled<double> FirstWeight(double x, const Scaled<double>& most,
-                                  int64_t* block) {
-  Scaled<double> weight = StartWeight(x, block);
-  PoissonWalk walk(x);
-  while (!IsAtMost(weight, 0, most)) {
-    --*block;
-    weight = walk.Down(PoissonTableOf(*block), weight);
-  }
-  return weight;
-}
-
 }  // namespace PHASIC_ISA
 }  // namespace phasic
 

@@ -34,6 +34,23 @@ class PoissonTableCache {
   PoissonTable table_ = {};  // of block_
 };
 
+// Calls visit(block, weight) with the weight of the first index of each block,
+// from the block that contains the mode downwards. The last one is the first
+// block, or one whose weight is at most `least`.
+template <class Visit>
+void VisitDown(double x, const Scaled<double>& least, const Visit& visit) {
+  PoissonTableCache tables;
+  PoissonWalk walk(x);
+  int64_t block;
+  Scaled<double> weight = StartWeight(x, &block);
+  visit(block, weight);
+  while (block > 0 && !IsAtMost(weight, 0, least)) {
+    --block;
+    weight = walk.Down(tables.Get(block), weight);
+    visit(block, weight);
+  }
+}
+
 // The weight of the first index of each block that Reach computed, for one x.
 // Its memory is reused for the next x.
 class PoissonStarts {

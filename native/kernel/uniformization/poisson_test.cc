@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "native/kernel/uniformization/poisson_starts.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -69,21 +73,27 @@ INSTANTIATE_TEST_SUITE_P(Means, PoissonWalkTest,
                          testing::Values(1e-20, 1e-5, 0.3, 1.0, 15.9, 16.0,
                                          100.0, 4321.0));
 
-// Compares the weight that FirstWeight returns with the definition, and tests
-// that the block is the last one with such a weight.
-TEST(PoissonWalkTest, FirstWeightIsTheLastSmallOne) {
-  for (const double x : {500.5, 777.0, 1024.0, 2048.0}) {
-    int64_t block;
-    const Scaled<double> weight = FirstWeight(x, {1.0, -700}, &block);
-    const auto log_of = [x](int64_t b) {
+// Compares the weights with the definition; the last one is small, or that of
+// the first block.
+TEST(VisitDownTest, GivesTheWeightsUpToTheMode) {
+  for (const double x : {260.5, 500.5, 777.0, 1024.0, 2048.0}) {
+    std::vector<int64_t> blocks;
+    std::vector<double> logs;
+    VisitDown(x, {1.0, -700}, [&](int64_t b, const Scaled<double>& weight) {
       const double k = static_cast<double>(b * kBlock);
-      return k == 0.0 ? -x : static_cast<double>(ExactLogWeight(k, x));
-    };
-    EXPECT_NEAR(std::log(weight.mantissa) + weight.exponent * kLn2,
-                log_of(block), 1e-12)
-        << x;
-    EXPECT_LE(log_of(block), -700.0 * kLn2) << x;
-    EXPECT_GT(log_of(block + 1), -700.0 * kLn2) << x;
+      const double exact =
+          k == 0.0 ? -x : static_cast<double>(ExactLogWeight(k, x));
+      blocks.push_back(b);
+      logs.push_back(std::log(weight.mantissa) + weight.exponent * kLn2);
+      EXPECT_NEAR(logs.back(), exact, 1e-13 + 4e-16 * std::fabs(exact))
+          << x << ", " << b;
+    });
+    EXPECT_EQ(blocks.front(), static_cast<int64_t>(x) / kBlock);
+    for (size_t i = 1; i < blocks.size(); ++i) {
+      EXPECT_EQ(blocks[i], blocks[i - 1] - 1);
+      EXPECT_GT(logs[i - 1], -700.0 * kLn2);
+    }
+    EXPECT_TRUE(blocks.back() == 0 || logs.back() <= -700.0 * kLn2) << x;
   }
 }
 

@@ -153,7 +153,8 @@ def no_atom(probs: Array) -> Array:
 
   Probabilities are not normalized, and missing mass is not put at zero.
   """
-  total = exact_sums.compensated_sum(autodiff.stop_gradient(probs))
+  finite = np.where(probs < float("inf"), probs, float("nan"))
+  total = exact_sums.compensated_sum(autodiff.stop_gradient(finite))
   near = np.abs(total - 1) <= constraints.sum_tolerance(probs)
   return np.where(near, np.zeros_like(total), float("nan"))
 

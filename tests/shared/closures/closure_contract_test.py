@@ -195,7 +195,7 @@ class ClosureContractTest(test_case.TestCase):
   @test_case.of_bad_values
   def test_mixture_probs(self):
     laws = [pd.Erlang(1, 1.0), pd.Erlang(2, 1.0)]
-    for probs in ([0.5, 0.6], [-0.5, 1.5], [0.5, math.nan]):
+    for probs in ([0.5, 0.6], [-0.5, 1.5], [0.5, math.nan], [math.inf, 0.0]):
       self.assert_close(pd.mixture(probs, laws).cdf(1.0), math.nan)
       with self.assertRaisesRegex(ValueError, "probs"):
         pd.mixture(probs, laws, validate_args=True)

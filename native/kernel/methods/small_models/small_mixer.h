@@ -51,12 +51,12 @@ class SmallMixer {
   // omitted steps, times the largest exit if that is above one.
   const PerModel& Tail() const { return tail_; }
 
-  // Begins the windows that begin before step k.
+  // Sets those weights of step k that do not follow from the step before.
   void Begin(int64_t k) {
-    const PerModel step(static_cast<double>(k));
-    const ModelMask is_first =
-        (times_->first_step <= step) & (step <= times_->first_step);
-    weights_ = Select(open_ & is_first, times_->first_weight, weights_);
+    if (k == 0) weights_ = Select(open_, times_->first_weight, PerModel(0.0));
+    if (k % kBlock != 0 || k / kBlock >= times_->num_late_blocks) return;
+    const PerModel& late = times_->late_weights[k / kBlock];
+    weights_ = Select(open_ & (PerModel(0.0) < late), late, weights_);
   }
 
   // Adds the weighted term of step k, and computes the weights of step k + 1.

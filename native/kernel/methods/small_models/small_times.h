@@ -15,7 +15,7 @@
 #include "native/kernel/simd/isa.h"
 #include "native/kernel/simd/pack.h"
 #include "native/kernel/uniformization/channels.h"
-#include "native/kernel/uniformization/poisson.h"
+#include "native/kernel/uniformization/poisson_starts.h"
 
 namespace phasic {
 namespace PHASIC_ISA {
@@ -30,12 +30,14 @@ constexpr double kLargestSmallScale = 0x1p150;
 constexpr double kLargestExit = 0x1p100;
 constexpr double kLeastSmallX = 0x1p-60;
 // The largest x = q t, beyond which squaring soon costs less, and the largest
-// whose window begins with the weight exp(-x). Windows of larger ones begin
-// with a weight of at most 2^kLog2OfLeftOut, so that what comes before is
-// negligible.
+// one of which all weights follow from w_0 = exp(-x). Windows of larger ones
+// begin where weights are at most 2^kLog2OfLeftOut, so that what comes before
+// is negligible.
 constexpr double kLargestSmallX = 2048.0;
-constexpr double kLargestEarlyX = 500.0;
+constexpr double kLargestEarlyX = 256.0;
 constexpr int64_t kLog2OfLeftOut = -700;
+constexpr int64_t kMostLateBlocks =
+    static_cast<int64_t>(kLargestSmallX) / kBlock + 1;
 
 // Windows begin and end after runs of this number of steps.
 constexpr int kStepsPerTest = 8;
@@ -92,10 +94,12 @@ struct SmallLane {
 struct SmallTimes {
   SmallLane lanes[kModels];
   int count;
-  PerModel x;  // q t
-  // The step at which the window begins, and its weight.
-  PerModel first_step{0.0};
-  PerModel first_weight;
+  PerModel x;             // q t
+  PerModel first_weight;  // w_0, or zero for late windows
+  // For late windows, weights of every sixteenth step up to the mode, before
+  // which rounding errors of steps would add up; zero for other steps.
+  PerModel late_weights[kMostLateBlocks];
+  int64_t num_late_blocks = 0;
   ModelMask is_ordinary;
   ModelMask is_density;
   ModelMask is_survival;
@@ -124,7 +128,8 @@ struct SmallTimes {
     // than others.
     x = Select(is_ordinary, x, PerModel(1.0));
     const ModelMask is_late = PerModel(kLargestEarlyX) < x;
-    first_weight = ExpOfMinus(Select(is_late, PerModel(1.0), x));
+    first_weight = Select(is_late, PerModel(0.0),
+                          ExpOfMinus(Select(is_late, PerModel(1.0), x)));
     if (Any(is_late)) StartLate(is_late);
   }
   bool has_others() const { return Any(~is_density); }
@@ -151,20 +156,19 @@ struct SmallTimes {
   }
 
  private:
-  // Finds the first steps of those times.
   [[gnu::noinline]] void StartLate(const ModelMask& is_late) {
-    double steps[kModels] = {};
-    double weights[kModels] = {};
+    double weights[kMostLateBlocks][kModels] = {};
     for (int l = 0; l < kModels; ++l) {
       if (!is_late[l]) continue;
-      int64_t block;
-      const Scaled<double> weight =
-          FirstWeight(x[l], Scaled<double>{1.0, kLog2OfLeftOut}, &block);
-      steps[l] = static_cast<double>(block * kBlock);
-      weights[l] = ScaleBy(weight.mantissa, weight.exponent);
+      VisitDown(x[l], {1.0, kLog2OfLeftOut},
+                [&](int64_t block, const Scaled<double>& weight) {
+                  weights[block][l] = ScaleBy(weight.mantissa, weight.exponent);
+                  num_late_blocks = std::max(num_late_blocks, block + 1);
+                });
     }
-    first_step = PerModel::Load(steps);
-    first_weight = Select(is_late, PerModel::Load(weights), first_weight);
+    for (int64_t b = 0; b < num_late_blocks; ++b) {
+      late_weights[b] = PerModel::Load(weights[b]);
+    }
   }
 
   template <class Predicate>
