@@ -5,7 +5,8 @@
 // with a power of two is exact. So tangents or cotangents whose size is far
 // from that of the operands are divided by a power of two near their size, and
 // the sweep multiplies its results by this power (SweepInput::exponent). Those
-// of moderate size are not scaled.
+// of moderate size are not scaled, unless some are subnormal numbers, which
+// sweeps would take for zero.
 
 #ifndef PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_SCALES_H_
 #define PHASIC_NATIVE_KERNEL_BATCH_DIRECTION_SCALES_H_
@@ -18,6 +19,7 @@
 
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/batch/batch_plan.h"
+#include "native/kernel/numbers/scaled.h"
 #include "native/kernel/runtime/workspace.h"
 
 namespace phasic {
@@ -60,14 +62,20 @@ class DirectionScales {
   // zero.
   static constexpr int64_t kLeastExponent = -1000;
 
-  // Returns the larger of `largest` and the largest |x[i]|. NaN is ignored,
-  // since all comparisons with it are false: it remains NaN at any scale.
-  static double LargestOf(const double* x, int64_t count, double largest) {
+  // Of some tangents or cotangents, the largest absolute value, and whether a
+  // number is subnormal. NaN is ignored, since all comparisons with it are
+  // false: it remains NaN at any scale.
+  struct Sizes {
+    double largest = 0.0;
+    bool has_subnormal = false;
+  };
+  static Sizes SizesOf(const double* x, int64_t count, Sizes sizes) {
     for (int64_t i = 0; i < count; ++i) {
       const double size = std::fabs(x[i]);
-      if (size > largest) largest = size;
+      if (size > sizes.largest) sizes.largest = size;
+      sizes.has_subnormal |= PHASIC_ISA::IsSubnormal(x[i]);
     }
-    return largest;
+    return sizes;
   }
   // Returns the smaller of `smallest` and the smallest nonzero |x[i]|.
   static double SmallestOf(const double* x, int64_t count, double smallest) {
@@ -86,9 +94,16 @@ class DirectionScales {
   // Returns the exponent e of the power 2^e by which numbers are divided. It is
   // `largest`, the exponent of the largest number, or a smaller exponent that
   // keeps the smallest number above 2^kLeastExponent. Returns 0 if 2^|e| is at
-  // most `limit`.
-  static int64_t Limited(int64_t largest, double smallest, double limit) {
-    const int64_t most = std::ilogb(smallest) - kLeastExponent;
+  // most `limit` and no number is subnormal. `size` is the largest number.
+  static int64_t Limited(int64_t largest, double size, double smallest,
+                         double limit) {
+    const int64_t least = std::ilogb(smallest);
+    const int64_t most = least - kLeastExponent;
+    if (PHASIC_ISA::IsSubnormal(smallest)) {
+      // Keeps `size` finite, unless the smallest number would be lost then.
+      const int64_t finite = std::ilogb(size) - 1022;
+      return std::max(std::min(largest, most), std::min(finite, least + 1022));
+    }
     const int64_t exponent = std::min(largest, std::max<int64_t>(most, 0));
     return std::abs(exponent) > std::ilogb(limit) ? exponent : 0;
   }
@@ -150,49 +165,56 @@ class DirectionScales {
                                           LargestValue(in, kExitRates));
     if (!(mass > 0.0)) mass = 1.0;
     if (!(rate > 0.0)) rate = 1.0;
-    const double units[kNumOperands] = {mass, rate, rate, mass, 1.0 / rate};
-    double sizes[kNumOperands];
+    // The inverse of a subnormal rate may be infinite.
+    const double time = std::min(1.0 / rate, 0x1p1023);
+    const double units[kNumOperands] = {mass, rate, rate, mass, time};
+    Sizes sizes[kNumOperands];
     double largest = 0.0;
+    bool has_subnormal = false;
     for (int32_t i = 0; i < kNumOperands; ++i) {
-      sizes[i] = 0.0;
       ForEachPart(i, OperandOf(in, i)->tangents[order],
                   [&](const double* x, int64_t count) {
-                    sizes[i] = LargestOf(x, count, sizes[i]);
+                    sizes[i] = SizesOf(x, count, sizes[i]);
                   });
-      largest = std::max(largest, sizes[i] / units[i]);
+      largest = std::max(largest, sizes[i].largest / units[i]);
+      has_subnormal |= sizes[i].has_subnormal;
     }
-    if (IsModerate(largest, kModerateTangent)) return 0;
+    if (IsModerate(largest, kModerateTangent) && !has_subnormal) return 0;
     return ExtremeExponent(in, order, sizes, units);
   }
 
   // Computes the same exponent from the exponents of `sizes` and `units`, whose
   // ratios may overflow or underflow.
-  int64_t ExtremeExponent(SweepInput* in, int order, const double* sizes,
+  int64_t ExtremeExponent(SweepInput* in, int order, const Sizes* sizes,
                           const double* units) const {
     int64_t largest = INT64_MIN;
+    double largest_size = 0.0;
     double smallest = HUGE_VAL;
     for (int32_t i = 0; i < kNumOperands; ++i) {
-      if (sizes[i] == 0.0) continue;
-      if (!(sizes[i] < HUGE_VAL)) return 0;
-      largest = std::max<int64_t>(largest,
-                                  std::ilogb(sizes[i]) - std::ilogb(units[i]));
+      const double size = sizes[i].largest;
+      if (size == 0.0) continue;
+      if (!(size < HUGE_VAL)) return 0;
+      largest_size = std::max(largest_size, size);
+      largest =
+          std::max<int64_t>(largest, std::ilogb(size) - std::ilogb(units[i]));
       ForEachPart(i, OperandOf(in, i)->tangents[order],
                   [&](const double* x, int64_t count) {
                     smallest = SmallestOf(x, count, smallest);
                   });
     }
     if (largest == INT64_MIN) return 0;
-    return Limited(largest, smallest, kModerateTangent);
+    return Limited(largest, largest_size, smallest, kModerateTangent);
   }
 
   int64_t CotangentExponent(SweepInput* in) const {
     const int64_t count = SizeOf(kTimes);
-    const double largest = LargestOf(in->cotangent, count, 0.0);
+    const Sizes sizes = SizesOf(in->cotangent, count, {});
+    const double largest = sizes.largest;
     if (largest == 0.0 || !(largest < HUGE_VAL) ||
-        IsModerate(largest, kModerateCotangent)) {
+        (IsModerate(largest, kModerateCotangent) && !sizes.has_subnormal)) {
       return 0;
     }
-    return Limited(std::ilogb(largest),
+    return Limited(std::ilogb(largest), largest,
                    SmallestOf(in->cotangent, count, HUGE_VAL),
                    kModerateCotangent);
   }

@@ -279,6 +279,44 @@ TEST_F(DirectionScalesTest, TheEndsOfTheRange) {
   }
 }
 
+// Tests that subnormal numbers are not lost beside those of moderate or large
+// size: f = r exp(-r t) of a phase that is left quickly makes them normal.
+TEST_F(DirectionScalesTest, SubnormalBesideOthers) {
+  const double rate = 1e83;
+  const std::vector<double> times = {0.5e-83, 0.2e-83};
+  const double tiny = 5e-310;
+  const Arrays model = Erlang(1, rate, times);
+  const auto density = [&](int i) { return rate * std::exp(-rate * times[i]); };
+  for (const double large : {0.0, 1e-200, -6e10, 1e130}) {
+    Arrays moved = model;
+    Append(Zeros(model), &moved);
+    moved[kNumOperands + kInitialProbs].second[0] = tiny;
+    moved[kNumOperands + kTimes].second[1] = large;
+    const std::vector<double> values = Values(Kind::kDensity, 1, moved);
+    EXPECT_NEAR(values[0] / density(0) / tiny, 1.0, 1e-12) << large;
+    Arrays seeded = model;
+    seeded.push_back({model[kTimes].first, {tiny, large}});
+    const std::vector<double> bars = Cotangents(Kind::kDensity, 1, seeded);
+    const double* time_bars = bars.data() + bars.size() - 2;
+    EXPECT_NEAR(time_bars[0] / density(0) / rate / tiny, -1.0, 1e-12) << large;
+    EXPECT_NEAR(time_bars[1], -large * density(1) * rate,
+                1e-12 * std::fabs(large) * density(1) * rate);
+  }
+}
+
+// Tests models whose inverse rate, the unit of times, is infinite: derivatives
+// are right, or NaN where they are out of range.
+TEST_F(DirectionScalesTest, SubnormalRates) {
+  const double rate = 1e-320;
+  Arrays arrays = Erlang(1, rate, {1.0});
+  Append(Zeros(Arrays(arrays)), &arrays);
+  for (const double x : {1e30, 1e300}) {
+    arrays[kNumOperands + kTimes].second[0] = x;
+    const double slope = Values(Kind::kLogSurvival, 1, arrays)[0];
+    if (slope == slope) EXPECT_NEAR(slope / (rate * x), -1.0, 1e-12) << x;
+  }
+}
+
 TEST_F(DirectionScalesTest, ManyTimes) {
   std::vector<double> times;
   for (int i = 1; i <= 700; ++i) times.push_back(0.05 * i);
