@@ -1,4 +1,4 @@
-// The interface between the batch loop (phase_type.cc) and the sweeps. A sweep
+// The interface between the batch loop (batch_run.h) and the sweeps. A sweep
 // evaluates one model at all its times; it is compiled once per instruction
 // set.
 

@@ -87,8 +87,9 @@ class SeriesBuilder {
     if (status != kOk) return status;
     const Scaled<double> tail = walk.TailBound(b, weight);
     *ends = !is_ordinary_;
-    if (AreNegligible(tail, BoundsFrom(b, 0))) {
-      AddToRests(tail, BoundsFrom(b, 0));
+    const Bounds bounds = BoundsFrom(b, 0);
+    if (AreNegligible(tail, bounds)) {
+      AddToRests(tail, bounds);
       *ends = true;
     }
     return kOk;
@@ -204,8 +205,10 @@ class SeriesBuilder {
     const double sum =
         (Lanes::Load(weights) + Lanes::Load(weights + 8)).Total();
     AddToRests({sum, 0}, BoundsFrom(b + kNodeBlocks, 0));
-    const Block<T>& next = SourceAt(b + 1);
-    mass_floor_ += sum * (ScaleOf(next.exponent) * next.mass);
+    if (!is_cdf_) {
+      const Block<T>& next = SourceAt(b + 1);
+      mass_floor_ += sum * (ScaleOf(next.exponent) * next.mass);
+    }
     if (masses_ == nullptr) return;
     double terms[kBlock];
     if (is_cdf_) {

@@ -98,7 +98,7 @@ class SmallMixer {
                     weights_ * absorbed <= (0x1p-60 * gap) * shifted_);
       tail_ = Select(stop, Quotient(later, gap), tail_);
     }
-    // What is left of the mass makes no ordinary value.
+    // The mass that is left is too small to make the value ordinary.
     const ModelMask is_far = value_ + mass < PerModel(kLeastOrdinary);
     End(Either(stop, ~times_->is_cdf & is_far));
   }

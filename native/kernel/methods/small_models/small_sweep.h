@@ -31,7 +31,8 @@ inline bool HasAnyOutput(const SweepOutput& out) {
          out.times != nullptr;
 }
 
-// What an adjoint sweep over small models with one time each gives.
+// The results of an adjoint sweep over small models with one time each, from
+// which cotangents are written.
 template <int kPhases>
 struct SmallSwept {
   const SmallTimes& times;
