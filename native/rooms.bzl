@@ -128,6 +128,7 @@ ROOMS = {
         "kernel/runtime",
         "kernel/api",
         "kernel/simd",
+        "kernel/numbers",
         "kernel/choice"
     ],
     "elimination/api": [

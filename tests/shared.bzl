@@ -190,6 +190,7 @@ TESTS = {
             "contract/unusual_values_test",
             "contract/work_limits_test",
             "families/families_structure_test",
+            "families/kept_chains_test",
             "graphs/graph_distributions_test",
             "graphs/kept_chains_test",
             "sampling/sample_paths_test",

@@ -97,8 +97,8 @@ def are_lasting(arrays: Iterable[object]) -> bool:
   """Returns whether the values of arrays are known and never change.
 
   What is computed from such arrays may be kept. In NumPy they are read-only
-  arrays, in JAX those that are not traced; TensorFlow's tensors never are, since
-  a gradient tape may watch them from now on.
+  arrays, in JAX those that are not traced, in TensorFlow eager tensors while no
+  gradient tape is open, which may watch them.
 
   Args:
     arrays: arrays and Nones.
@@ -157,6 +157,16 @@ def cast(x: object, dtype: onp.typing.DTypeLike | None = None) -> Array:
 def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   return onp.asarray(x, dtype)
+
+
+def empty(shape: tuple[int, ...], like: Array) -> Array:
+  """Returns an array without entries, which stands for an absent operand.
+
+  Args:
+    shape: its shape, with a zero.
+    like: an array of the same dtype.
+  """
+  return onp.zeros(shape, like.dtype)
 
 
 def as_result(x: object) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+import functools
 from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar
 
 import jax
@@ -147,6 +148,23 @@ def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   with jax.ensure_compile_time_eval():
     return jnp.asarray(x, dtype=dtype)
+
+
+def empty(shape: tuple[int, ...], like: Array) -> Array:
+  """Returns an array without entries, which stands for an absent operand."""
+  if not all(type(d) is int for d in shape):
+    return jnp.zeros(shape, like.dtype)  # A dimension of an export has a name.
+  found = _empty(shape, like.dtype)
+  if found.is_deleted():
+    _empty.cache_clear()
+    found = _empty(shape, like.dtype)
+  return found
+
+
+@functools.lru_cache(maxsize=256)
+def _empty(shape: tuple[int, ...], dtype: onp.dtype) -> Array:
+  with jax.ensure_compile_time_eval():
+    return jnp.zeros(shape, dtype)
 
 
 def as_result(x: Any) -> Result:

@@ -10,6 +10,8 @@ from typing import TypeGuard, TypeVar
 
 import numpy as onp
 import tensorflow as tf
+from tensorflow.python.eager import record
+from tensorflow.python.framework import ops
 
 from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import dtypes
@@ -93,8 +95,6 @@ def is_variable(x: object) -> bool:
 
 def freezes_variables(x: object) -> bool:
   """Returns whether arrays that are computed of `x` now hold variables' values."""
-  from tensorflow.python.eager import record
-
   if not tf.executing_eagerly() or record.could_possibly_record():
     return False
   return is_variable(x) or bool(getattr(x, "variables", ()))
@@ -122,10 +122,21 @@ def as_array(
 
 
 def are_lasting(arrays: Iterable[object]) -> bool:
-  """Returns whether the values of arrays are known and never change."""
-  return all(
-    x is None or (isinstance(x, onp.ndarray) and not x.flags.writeable)
-    for x in arrays
+  """Returns whether the values of arrays are known and never change.
+
+  Tensors do not count while a gradient tape or a forward accumulator is open,
+  which may watch them, nor in a `tf.function`.
+  """
+  has_tensors = False
+  for x in arrays:
+    if isinstance(x, ops.EagerTensor):
+      has_tensors = True
+    elif x is not None and not (
+      isinstance(x, onp.ndarray) and not x.flags.writeable
+    ):
+      return False
+  return not has_tensors or (
+    tf.executing_eagerly() and not record.could_possibly_record()
   )
 
 
@@ -160,6 +171,19 @@ def cast(x: object, dtype: DTypeLike | None = None) -> Array:
 def constant(x: object, dtype: str) -> Array:
   """Converts host numbers to an array whose values are known while tracing."""
   return tf.constant(x, dtype)
+
+
+def empty(shape: tuple[int, ...], like: Array) -> Array:
+  """Returns an array without entries, which stands for an absent operand."""
+  is_known = all(type(d) is int for d in shape)
+  if is_known and tf.executing_eagerly():
+    return _empty(shape, like.dtype)
+  return tf.zeros(shape, like.dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def _empty(shape: tuple[int, ...], dtype: tf.DType) -> Array:
+  return tf.zeros(shape, dtype)
 
 
 def as_result(x: Array) -> Result:

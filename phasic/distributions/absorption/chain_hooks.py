@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
-from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
@@ -24,7 +24,6 @@ from phasic.math.elimination import chain_calls
 from phasic.math.likelihood import diagnosis
 from phasic.math.m_step import rate_updates
 from phasic.math.model import chain as chain_lib
-from phasic.math.model import edge_rates
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
@@ -39,19 +38,15 @@ from phasic.math.sampling import sampling
 _SHARED = (chain_calls.MEAN, chain_calls.VARIANCE)
 
 
-class ChainHooks(comparable.Comparable):
+class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
   """Implements the methods of `AbsorptionTime` with functions of the chain.
 
-  A subclass says by `_DISCRETE` whether time is counted in steps. Its four
-  array parameters are those of the functions of `math`, in their order; or it
-  has a `_chain` of its own.
+  A subclass has four array parameters, those of the functions of `math` in
+  their order; or it has a `_derived_chain` of its own.
   """
 
-  _DISCRETE = False
-  # The arrays of a chain that never changes, and its mean and variance.
-  _moments: ClassVar[tuple[tuple[object, ...], tuple[Array, Array]] | None] = (
-    None
-  )
+  # A chain that is kept, and its mean and variance.
+  _moments: ClassVar[tuple[Model, tuple[Array, Array]] | None] = None
   # Whether masses and a given mass at zero may have another sum than one.
   _FREE_START = True
   # Whether the density is known to be nonincreasing.
@@ -68,28 +63,20 @@ class ChainHooks(comparable.Comparable):
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
     names = operands.argument_names(self._DISCRETE)
-    operands.check_shapes(*self._chain(), names=names)
+    operands.check_shapes(*self._derived_chain(), names=names)
 
   @property
   def _functions(self) -> time_kinds.Functions:
     """The functions of `math` for continuous or for discrete time."""
     return time_kinds.DISCRETE if self._DISCRETE else time_kinds.CONTINUOUS
 
-  def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, optional exits, optional atom.
-
-    Variables are read, so that the current values are returned.
-    """
+  def _derived_chain(self) -> Model:
     initial_probs, matrix, exits, prob_zero = self._arrays().values()
     return initial_probs, matrix, exits, prob_zero
 
-  def _model(self) -> Model:
-    """Returns the chain; with `validate_args` its values are checked."""
-    chain = self._chain()
-    if self._parameters["validate_args"]:
-      names = ("initial_probs", operands.argument_names(self._DISCRETE)[1])
-      return value_checks.check_model(*chain, self._DISCRETE, names)
-    return chain
+  def _checked_chain(self) -> Model:
+    names = ("initial_probs", operands.argument_names(self._DISCRETE)[1])
+    return value_checks.check_model(*self._chain(), self._DISCRETE, names)
 
   def _model_of_data(self) -> Model:
     """Returns the chain, with NaN for masses that do not sum to one.
@@ -129,27 +116,13 @@ class ChainHooks(comparable.Comparable):
     known = None if atom is None else static.concrete(atom)
     return atom is None or (known is not None and not onp.any(known))
 
-  def _is_converted(self, model: Model) -> bool:
-    """Returns whether a chain's arrays have one dtype, and shapes that fit.
-
-    Variables, and arrays put in place of the constructor's, may have other ones,
-    and so may the arrays of edges.
-    """
-    has_edges = isinstance(model[1], edge_rates.EDGES)
-    return self._has_plain_arrays and not has_edges
-
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    model, moves = self._model(), self._is_reparameterized()
-    if self._is_converted(model):
-      return sampling.of_arrays(n, seed, model, self._DISCRETE, moves)
-    return sampling.sample(n, seed, *model, self._DISCRETE, moves)
+    moves = self._is_reparameterized()
+    return sampling.of_arrays(n, seed, self._model(), self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
-    model = self._model()
-    initial_probs, matrix, exits, prob_zero = model
+    initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    if operands.is_edges(matrix) and not self._is_converted(model):
-      return evaluation.value(kind, arguments, self._DISCRETE)
     return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
 
   def _log_prob(self, value: Array) -> Array:
@@ -187,29 +160,22 @@ class ChainHooks(comparable.Comparable):
 
   def _spread(self, option: str) -> Array:
     model = self._model()
-    if not self._is_converted(model):
-      names = operands.argument_names(self._DISCRETE)
-      return chain_calls.spread(option, model, names)
-    if option in _SHARED and chain_calls.shares_elimination(model):
-      arrays = structure.chain_arrays(model)
-      if structures.are_lasting(arrays):
-        return self._mean_and_variance(model, arrays)[_SHARED.index(option)]
+    kept = self._kept
+    is_kept = kept is not None and kept[1] is model
+    if is_kept and option in _SHARED and chain_calls.shares_elimination(model):
+      return self._mean_and_variance(model)[_SHARED.index(option)]
     return chain_calls.spread_of_arrays(option, model, self._DISCRETE)
 
-  def _mean_and_variance(
-    self, model: Model, arrays: tuple[object, ...]
-  ) -> tuple[Array, Array]:
-    """Computes both for a chain that never changes, once."""
+  def _mean_and_variance(self, model: Model) -> tuple[Array, Array]:
+    """Computes both for a chain that is kept, once."""
     kept = self._moments
     if (
-      kept is not None
-      and structure.are_same(kept[0], arrays)
-      and structures.are_lasting(kept[1])
+      kept is not None and kept[0] is model and structures.are_lasting(kept[1])
     ):
       return kept[1]
     found = chain_calls.mean_and_variance(model, self._DISCRETE)
     if structures.make_lasting(found):
-      object.__setattr__(self, "_moments", (arrays, found))
+      object.__setattr__(self, "_moments", (model, found))
     return found
 
   def _moment(self, k: int) -> Array:
@@ -259,12 +225,9 @@ class ChainHooks(comparable.Comparable):
 
   def _inverse(self, form: str, value: Array) -> Array:
     """Computes quantiles of probabilities in a form of `kernel_ops`."""
-    model = self._model()
-    initial_probs, matrix, exits, prob_zero = model
+    initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    if self._is_converted(model):
-      return quantiles.of_arrays(form, arguments, self._DISCRETE)
-    return quantiles.evaluate(form, arguments, self._DISCRETE)
+    return quantiles.of_arrays(form, arguments, self._DISCRETE)
 
   def _laplace_transform(self, u: Array) -> Array:
     return self._with(self._functions.laplace_transform, u)

@@ -19,7 +19,6 @@ from phasic.math.m_step import rate_updates
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model.model_types import EdgeModel
-from phasic.math.model.model_types import Model
 
 
 class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
@@ -76,23 +75,13 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     self._check_shapes()
     self._check_values(self._model)
 
-  def _model(self) -> EdgeModel:
-    return self._checked_chain() if self.validate_args else self._chain()
-
   def _check_shapes(self) -> None:
-    chain = self._chain()
-    # A chain is kept once its shapes are known to fit.
-    if self._kept is None:
-      names = operands.argument_names(self._DISCRETE)
-      operands.check_shapes(*chain, names=names)
+    self._chain()
 
   def _is_surely_valid(self) -> bool:
     if self._kept is None:
       return False
     return plausible.is_surely_model(self._chain(), self._DISCRETE)
-
-  def _is_converted(self, model: Model) -> bool:
-    return self._kept is not None
 
   @property
   def num_phases(self) -> int:

@@ -3,42 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import atoms
-from phasic.distributions.base import distribution
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import structure
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.core import linear_weights
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import edge_rates
-from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import EdgeModel
+from phasic.math.model.model_types import Model
 
 
-class OfGraph(distribution.Distribution):
+class OfGraph(kept_chain.KeptChain):
   """A distribution whose Markov chain is given by a graph.
 
   Its parameters are `graph`, `params`, `edge_values` and `initial_probs`, and
-  others. A subclass says by `_DISCRETE` whether time is counted in steps.
+  others.
   """
-
-  _DISCRETE: ClassVar[bool]
-  # The parameters that the chain was derived from, and the chain.
-  _kept: ClassVar[tuple[tuple[object, ...], EdgeModel] | None] = None
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
@@ -85,40 +78,24 @@ class OfGraph(distribution.Distribution):
       return arrays
     return {**arrays, "params": self.graph.params_array(params)}
 
-  def _chain(self) -> EdgeModel:
-    """Returns initial masses, edges, None for exits, optional mass at zero.
-
-    It is derived once where nothing that it depends on can change.
-    """
-    names, arrays = self._given()
-    given, kept = (*names, *arrays), self._kept
-    if (
-      kept is not None
-      and structure.are_same(kept[0], given)
-      and structures.are_lasting(structure.chain_arrays(kept[1]))
-    ):
-      return kept[1]
-    object.__setattr__(self, "_kept", None)
-    chain = self._derived_chain()
-    if (
-      structures.are_lasting(arrays)
-      and self.graph._is_fixed()
-      and structures.make_lasting(structure.chain_arrays(chain))
-    ):
-      # A fixed graph's own arrays fit together.
-      if arrays[-1] is not None or arrays[-2] is not None:
-        operands.check_shapes(*chain)
-      object.__setattr__(self, "_kept", (given, chain))
-    return chain
-
-  def _given(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
-    """Returns what the chain depends on: names of parameters, and arrays."""
-    given = self._parameters
-    names, params = (), given["params"]
-    leaves = (params,)
+  def _origin(self) -> tuple[object, ...]:
+    own = super()._origin()
+    params = self._parameters["params"]
+    # The mapping is shown to users, who may change it.
     if isinstance(params, Mapping):
-      names, leaves = tuple(params), tuple(params.values())
-    return names, (*leaves, given["edge_values"], given["initial_probs"])
+      return (*own, *params, *params.values())
+    return own
+
+  def _is_fixed(self) -> bool:
+    return self.graph._is_fixed() and super()._is_fixed()
+
+  def _converted_chain(self, chain: Model) -> Model:
+    given = self._parameters
+    is_graphs = given["edge_values"] is None and given["initial_probs"] is None
+    # Arrays of a fixed graph fit together.
+    if is_graphs and self.graph._is_fixed():
+      return chain
+    return super()._converted_chain(chain)
 
   def _derived_chain(self) -> EdgeModel:
     arrays = self._arrays()
@@ -131,7 +108,6 @@ class OfGraph(distribution.Distribution):
     )
 
   def _checked_chain(self) -> EdgeModel:
-    """Returns the chain after checks of its values."""
     check_params("params", self.graph, self._arrays()["params"])
     initial, edges = "initial_probs", "edge_values"
     if self._parameters[initial] is None:

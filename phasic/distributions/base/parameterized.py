@@ -252,9 +252,11 @@ class Parameterized(hooks.Hooks):
         if structures.is_like(x, given):
           # `x` has the dtype of the distribution and needs no conversion.
           return x
-        if type(x) is float and structures.is_like(given, given):
-          # A number takes any dtype.
-          return structures.as_array(x, static.dtype_name(given), name)
+        if isinstance(x, float) and structures.is_like(given, given):
+          dtype = static.dtype_name(given)
+          # A number takes any dtype, and NumPy's float64 is a float, too.
+          if type(x) is float or dtype == "float64":
+            return structures.as_array(float(x), dtype, name)
         break
     leaves = structure.leaves(self._arrays())
     dtype = dtypes.common_dtype(leaves)

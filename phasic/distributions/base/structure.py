@@ -1,10 +1,6 @@
-"""Static parameters, the arrays of parameters, and which results are kept.
+"""Static parameters, and the arrays of parameters.
 
 Static parameters are numbers of phases, and sources and targets of edges.
-
-Distributions keep only results that are computed from arrays that never change,
-see `structures.are_lasting`: nothing of variables, of traced arrays, or of
-tensors that a gradient tape may watch.
 """
 
 from __future__ import annotations
@@ -27,7 +23,8 @@ from phasic.math.model.model_types import Model
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
 # The attributes of distributions that hold results between calls.
-KEPT = ("_kept", "_moments", "_single")
+DERIVED = ("_kept", "_valid", "_moments")
+KEPT = (*DERIVED, "_single")
 
 
 def static_count(name: str, value: Integer) -> int:

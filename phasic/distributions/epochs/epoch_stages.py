@@ -102,6 +102,14 @@ def stages(
   return found
 
 
+def arrays_of(stages: Sequence[Stage]) -> list[Array | None]:
+  """Returns all arrays of stages, without numbers."""
+  found: list[Array | None] = []
+  for initial, edges, *others in stages:
+    found += [initial, *edges, *(x for x in others if not isinstance(x, float))]
+  return found
+
+
 def of_data(stages: list[Stage]) -> list[Stage]:
   """Returns stages, with NaN where the masses at time zero do not sum to one.
 

@@ -11,6 +11,8 @@ import numpy as onp
 
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
+from phasic.distributions.base import kept_results
+from phasic.distributions.base import structure
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_parameters
 from phasic.distributions.epochs import epoch_rewards
@@ -130,22 +132,42 @@ class Epochs(epoch_parameters.EpochParameters):
     self._batch_shape()
     self._check_values(self._stages)
 
+  # What stages that never change were derived from, and the stages.
+  _kept: ClassVar[
+    tuple[tuple[object, ...], list[epoch_stages.Stage]] | None
+  ] = None
   # The stages, in what `_for_one_call` returned.
-  _kept: ClassVar[list[epoch_stages.Stage] | None] = None
+  _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 
   def _for_one_call(self) -> Self:
-    if self._kept is not None:
+    if self._stages_of_call is not None:
       return self
     found = self._unflatten(self._parts())
     # In TensorFlow distributions are modules, which look for variables in what
     # is assigned.
-    object.__setattr__(found, "_kept", self._stages())
+    object.__setattr__(found, "_stages_of_call", self._stages())
     return found
 
   def _stages(self) -> list[epoch_stages.Stage]:
     """Returns a stage for each epoch; with `validate_args` they are checked."""
-    if self._kept is not None:
-      return self._kept
+    if self._stages_of_call is not None:
+      return self._stages_of_call
+    given = self._parameters
+    arrays = structure.leaves(
+      {name: given[name] for name in self._properties()}
+    )
+    return kept_results.derived(
+      self,
+      (*given.values(), *arrays.values()),
+      self._derived_stages,
+      lambda: (
+        all(graph._is_fixed() for graph in self.graphs)
+        and structures.are_lasting(arrays.values())
+      ),
+      epoch_stages.arrays_of,
+    )
+
+  def _derived_stages(self) -> list[epoch_stages.Stage]:
     history = self._history()
     return epoch_stages.stages(
       history.chains, history.boundaries, history.state_maps

@@ -67,15 +67,15 @@ class ParametricFamily(absorption_time.AbsorptionTime):
     return "prob_zero" in self.parameter_properties() and super()._may_be_zero()
 
   def _chain_of(self, *args: ParameterValue, **arrays: ParameterValue) -> Model:
-    """Returns the chain for parameter values, see `ChainHooks._chain`."""
+    """Returns the chain for parameter values, see `KeptChain._chain`."""
     raise NotImplementedError(
       f"{type(self).__name__} must define the method _chain_of"
     )
 
-  def _chain(self) -> Model:
+  def _derived_chain(self) -> Model:
     return self._chain_of(**self._arrays())
 
-  def _model(self) -> Model:
+  def _checked_chain(self) -> Model:
     return self._chain_of(**self._own())
 
   def _own(self) -> dict[str, ParameterValue]:

@@ -73,7 +73,7 @@ class GraphRewards(of_graph.OfGraph, reward_totals.RewardTotals):
     )
     self._check_graph(graph, self._parameters["initial_probs"])
     self._batch_shape()
-    self._check_values(self._model)
+    self._check_values(self._rewarded)
 
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:

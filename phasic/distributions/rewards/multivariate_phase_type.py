@@ -114,11 +114,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       graph, params, rewards, edge_values, initial_probs, **options
     )
 
-  def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, optional exits, optional atom.
-
-    As they are now: variables are read.
-    """
+  def _derived_chain(self) -> Model:
     arrays = self._arrays()
     names = ("initial_probs", "subgenerator", "exit_rates", "prob_zero")
     initial_probs, matrix, exits, prob_zero = (arrays[name] for name in names)

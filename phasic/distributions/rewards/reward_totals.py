@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import deferred
 from phasic.distributions.rewards import joint_totals
@@ -31,19 +32,18 @@ from phasic.math.rewards import reward_transforms
 from phasic.math.sampling import jump_chain
 
 
-class RewardTotals(joint_totals.JointTotals):
+class RewardTotals(joint_totals.JointTotals, kept_chain.KeptChain):
   """Rewards of one chain, accumulated until absorption.
 
-  A subclass has `_chain`, and `rewards` among its parameters.
+  A subclass has `_derived_chain`, and `rewards` among its parameters.
   """
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._batch_shape()
-    self._check_values(self._model)
+    self._check_values(self._rewarded)
 
-  _DISCRETE = False
   _ONE_TOTAL = "; marginal(r) and projection(w) have it"
 
   @property
@@ -61,7 +61,7 @@ class RewardTotals(joint_totals.JointTotals):
       TypeError: the orders are not integers.
       ValueError: there are not R of them, or they are negative or too large.
     """
-    value = mixed_moments.mixed_moment(orders, *self._model())
+    value = mixed_moments.mixed_moment(orders, *self._rewarded())
     return self._statistic("mixed_moment", value)
 
   # The base class takes one number, u. The vector has a public name of its own.
@@ -74,7 +74,7 @@ class RewardTotals(joint_totals.JointTotals):
     Raises:
       ValueError: shapes do not fit.
     """
-    rewards, alpha, matrix, exits, prob_zero = self._model()
+    rewards, alpha, matrix, exits, prob_zero = self._rewarded()
     name, rule = "arguments", value_rules.TIME
     arguments = self._as_array(arguments, name)
     arguments = self._looked_at("laplace_transform", name, arguments, rule)
@@ -123,7 +123,7 @@ class RewardTotals(joint_totals.JointTotals):
 
   def _transformed(self, rewards: Array) -> phase_type.PhaseType:
     """Returns the distribution of one reward, given its rates (..., p)."""
-    _, alpha, matrix, exits, prob_zero = self._model()
+    _, alpha, matrix, exits, prob_zero = self._rewarded()
     model = reward_transforms.reward_transform(
       rewards, alpha, matrix, exits, prob_zero
     )
@@ -149,36 +149,30 @@ class RewardTotals(joint_totals.JointTotals):
     )
 
   def _mean(self) -> Array:
-    return moments.reward_means(*self._model())
+    return moments.reward_means(*self._rewarded())
 
   def _covariance(self) -> Array:
-    return moments.reward_covariance(*self._model())
+    return moments.reward_covariance(*self._rewarded())
 
   def _log_prob(self, value: Array) -> Array:
-    rewards, alpha, matrix, exits, prob_zero = self._model()
+    rewards, alpha, matrix, exits, prob_zero = self._rewarded()
     return multivariate.joint_log_prob(
       value, rewards, alpha, matrix, exits, prob_zero
     )
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    rewards, alpha, matrix, exits, prob_zero = self._model()
+    rewards, alpha, matrix, exits, prob_zero = self._rewarded()
     return jump_chain.sample_rewards(
       n, seed, alpha, matrix, rewards, exits, prob_zero
     )
 
-  def _chain(self) -> Model:
-    """Returns initial masses, rates or edges, optional exits, optional atom.
-
-    As they are now: variables are read.
-    """
-    raise NotImplementedError
-
-  def _model(self) -> tuple[Array, Array, Matrix, Array | None, Array | None]:
+  def _rewarded(
+    self,
+  ) -> tuple[Array, Array, Matrix, Array | None, Array | None]:
     """Returns rewards and chain; with `validate_args` they are checked."""
-    checked = self.validate_args
-    chain = self._checked_chain() if checked else self._chain()
+    chain = self._model()
     rewards = self._arrays()["rewards"]
-    if checked:
+    if self.validate_args:
       rewards = value_rules.check(
         "rewards",
         rewards,
@@ -188,7 +182,6 @@ class RewardTotals(joint_totals.JointTotals):
     return (rewards, *chain)
 
   def _checked_chain(self) -> Model:
-    """Returns the chain after checks of its values."""
     names = ("initial_probs", "subgenerator")
     return value_checks.check_model(*self._chain(), names=names)
 

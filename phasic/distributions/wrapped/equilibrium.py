@@ -55,10 +55,8 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     # A parameter that makes the mean NaN has already caused a warning.
     return mean is None or not onp.any((mean <= 0.0) | (mean == math.inf))
 
-  def _model(self) -> Model:
-    model = super()._model()
-    if not self.validate_args:
-      return model
+  def _checked_chain(self) -> Model:
+    model = super()._checked_chain()
     mean = self.distribution._mean()
     mean = value_rules.check(
       "mean of distribution",

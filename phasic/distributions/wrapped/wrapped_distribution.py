@@ -14,6 +14,7 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
+from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
@@ -126,3 +127,11 @@ class OnSamePhases(WrappedDistribution, named_family.ParametricFamily):
   @property
   def _DISCRETE(self) -> bool:  # type: ignore[override]
     return self.distribution._DISCRETE
+
+  def _origin(self) -> tuple[object, ...]:
+    inner = structure.chain_arrays(self.distribution._chain())
+    return (*super()._origin(), *inner)
+
+  def _is_fixed(self) -> bool:
+    inner = structure.chain_arrays(self.distribution._chain())
+    return structures.are_lasting(inner) and super()._is_fixed()

@@ -154,14 +154,13 @@ def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
   """
   ones = (1,) * batch_rank
   (m,) = static.shape(edges.sources)
-  dtype = edges.parameters.dtype
   (indices,) = kept_indices.of(stacked, edges.sources, edges.targets)
   constants = edges.constants
   if constants is None:
-    constants = np.zeros((0,), dtype=dtype)
+    constants = structures.empty((0,), edges.parameters)
   coefficients = edges.coefficients
   if coefficients is None:
-    coefficients = np.zeros((m, 0), dtype=dtype)
+    coefficients = structures.empty((m, 0), edges.parameters)
   if batch_rank == 0:
     return indices, constants, coefficients
   return (

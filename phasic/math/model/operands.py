@@ -267,7 +267,7 @@ def canonical(
   layout = find(tuple(batches), times_shape, names[2])
   none = (*[1] * len(layout.kept), 0)
   operands = [
-    np.zeros(none, dtype=initial_probs.dtype)
+    structures.empty(none, initial_probs)
     if x is None
     else _model_operand(layout, x, rank)
     for x, rank in model

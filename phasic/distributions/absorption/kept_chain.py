@@ -1,0 +1,87 @@
+"""Chains that distributions derive from their parameters, and keep."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from phasic.distributions.base import distribution
+from phasic.distributions.base import kept_results
+from phasic.distributions.base import structure
+from phasic.internal import structures
+from phasic.math.model import edge_rates
+from phasic.math.model import operands
+from phasic.math.model.model_types import Model
+
+
+class KeptChain(distribution.Distribution):
+  """A distribution whose Markov chain follows from its parameters.
+
+  A subclass derives the chain in `_derived_chain`, and checks its values in
+  `_checked_chain`. It says by `_DISCRETE` whether time is counted in steps.
+  """
+
+  _DISCRETE = False
+  # What a chain that never changes was derived from, and the chain.
+  _kept: ClassVar[tuple[tuple[object, ...], Model] | None] = None
+  # The value of `_kept` when the chain's values were checked.
+  _valid: ClassVar[tuple[tuple[object, ...], Model] | None] = None
+
+  def _chain(self) -> Model:
+    """Returns initial masses, rates or edges, optional exits, optional atom.
+
+    Their dtypes agree and their shapes fit. Variables are read, so that the
+    current values are returned. The chain is derived once where nothing that it
+    depends on can change.
+    """
+    return kept_results.derived(
+      self,
+      self._origin(),
+      lambda: self._converted_chain(self._derived_chain()),
+      self._is_fixed,
+      structure.chain_arrays,
+    )
+
+  def _model(self) -> Model:
+    """Returns the chain; with `validate_args` its values are checked."""
+    chain = self._chain()
+    if not self._parameters["validate_args"]:
+      return chain
+    kept = self._kept
+    if kept is not None and kept is self._valid:
+      return chain
+    checked = self._converted_chain(self._checked_chain())
+    if kept is None or not structures.make_lasting(
+      structure.chain_arrays(checked)
+    ):
+      return checked
+    object.__setattr__(self, "_valid", kept)
+    return chain
+
+  def _derived_chain(self) -> Model:
+    """Returns the chain for the current parameters."""
+    raise NotImplementedError
+
+  def _checked_chain(self) -> Model:
+    """Returns the chain after checks of its values or of the parameters."""
+    raise NotImplementedError
+
+  def _origin(self) -> tuple[object, ...]:
+    """Returns all objects from which the chain is derived."""
+    return tuple(self._parameters.values())
+
+  def _is_fixed(self) -> bool:
+    """Returns whether the values of these objects can never change."""
+    given = self._parameters
+    arrays = {name: given[name] for name in self._properties()}
+    return structures.are_lasting(structure.leaves(arrays).values())
+
+  def _converted_chain(self, chain: Model) -> Model:
+    """Converts the arrays of a chain to one dtype, and checks their shapes.
+
+    Arrays that the constructor has converted need neither, but variables, arrays
+    put in place of the constructor's, and the arrays of edges do.
+    """
+    if self._has_plain_arrays and not isinstance(chain[1], edge_rates.EDGES):
+      return chain
+    names = operands.argument_names(self._DISCRETE)
+    return operands.convert(*chain, names=names)
