@@ -27,11 +27,12 @@ const char* SystemLayout::Check(const LinearSystem& system, bool wants_edges,
   error = End(rows * static_cast<double>(std::max<int64_t>(num_columns_, 1)));
   if (error != nullptr) return error;
   if (!Fits(per_phase.shape, {num_phases_, num_columns_})) {
-    return "result per_phase: the shape does not fit";
+    return "result per_phase: its shape must be [..., phases, columns]";
   }
   if (!Fits(per_edge.shape,
             {wants_edges ? num_edges_ : 0, wants_edges ? num_columns_ : 0})) {
-    return "result per_edge: the shape does not fit";
+    return "result per_edge: its shape must be [..., edges, columns], or "
+           "[..., 0, 0] where it is not wanted";
   }
   return nullptr;
 }

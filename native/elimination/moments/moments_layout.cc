@@ -39,8 +39,8 @@ const char* MomentsLayout::Check(const MomentsCall& call,
   if (atoms != 0 && atoms != 1) return "atom: must be [1] or [0]";
   if (stays != 0 &&
       (stays != num_phases_ || !call.is_discrete || has_matrix_)) {
-    return "stay: must be [p] or [0], in continuous time and beside a matrix "
-           "[0]";
+    return "stay: must be [p] or [0]; in continuous time and with a matrix it "
+           "must be [0]";
   }
   has_atom_ = atoms != 0;
   has_stay_ = stays != 0;
@@ -50,7 +50,7 @@ const char* MomentsLayout::Check(const MomentsCall& call,
   if (error != nullptr) return error;
   const bool fits =
       Fits(call, mean) && (!call.wants_variance || Fits(call, variance));
-  return fits ? nullptr : "moments: a result's shape does not fit";
+  return fits ? nullptr : "moments: a result must have the batch's shape";
 }
 
 const char* MomentsLayout::CheckExits(const Shape& weights,

@@ -127,7 +127,8 @@ const char* CheckEvents(const Call& call, const Shape* inputs, Layout* layout) {
                           call.kind == static_cast<int32_t>(Kind::kLogDensity);
   if (layout->has_edges && layout->has_exit_rates &&
       (!is_density || layout->has_kinds)) {
-    return "exit_rates: beside edges there are densities only";
+    return "exit_rates: in a model with edges these are weights of phases, "
+           "which only densities have; pass an empty array";
   }
   return nullptr;
 }

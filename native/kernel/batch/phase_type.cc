@@ -78,7 +78,8 @@ const char* CheckStatistics(const Call& call) {
 
 const char* CheckNoWeights(const Layout& layout) {
   if (!layout.has_edges || !layout.has_exit_rates) return nullptr;
-  return "exit_rates: beside edges there are no statistics";
+  return "exit_rates: in a model with edges these are weights of phases, which "
+         "statistics do not have; pass an empty array";
 }
 
 const char* RunForward(const Call& call, const Input* inputs,

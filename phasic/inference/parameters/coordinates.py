@@ -89,8 +89,8 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     for name in names:
       if name in self.increasing:
         raise ValueError(
-          f"{argument} has {name!r}: it must not name numbers that increase, whose "
-          "differences are fitted"
+          f"{argument} has {name!r}: a parameter whose entries increase cannot "
+          "be bounded or tied, because the differences of its entries are fitted"
           + _OTHER_FAMILIES.get(name.rpartition(".")[-1], "")
         )
 

@@ -178,7 +178,7 @@ class PhaseWeightsTest(test_case.TestCase):
       np.zeros((0,)),
       np.zeros((1, 0)),
     ]
-    with self.assertRaisesRegex(Exception, "there are densities only"):
+    with self.assertRaisesRegex(Exception, "which only densities have"):
       self.host(kernel_ops.forward(kind, [operands], None, arrays, False))
 
 
