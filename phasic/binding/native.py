@@ -14,6 +14,7 @@ from phasic.binding import arguments
 from phasic.binding import native_products
 from phasic.binding import operands
 from phasic.internal import dtypes
+from phasic.internal import native_files
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -22,7 +23,6 @@ from phasic.internal.arrays import Result
 from phasic.internal.arrays import Tree
 from phasic.internal.native import native_checks
 from phasic.internal.native import native_declarations
-from phasic.internal.native import native_files
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_rules

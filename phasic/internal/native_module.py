@@ -11,7 +11,7 @@ import sysconfig
 from typing import Any
 
 from phasic import _native
-from phasic.internal.native import native_files
+from phasic.internal import native_files
 
 REINSTALL = (
   "reinstall it: pip install --force-reinstall --no-deps phasic-substrates"

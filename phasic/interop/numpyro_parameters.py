@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import inspect
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -14,9 +14,6 @@ from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Tree
-
-if TYPE_CHECKING:
-  from phasic.interop import numpyro as adapter
 
 # A path in a structure of JAX.
 _Path: TypeAlias = tuple[Any, ...]
@@ -184,11 +181,7 @@ class ReparametrizedParams:
   Of a class they are those of its instances that can be so.
   """
 
-  def __get__(
-    self,
-    instance: adapter.NumPyroDistribution | None,
-    owner: type[adapter.NumPyroDistribution],
-  ) -> list[str]:
+  def __get__(self, instance: Any | None, owner: Any) -> list[str]:
     found = owner.may_have_rsample if instance is None else instance.has_rsample
     return list(owner.arg_constraints) if found else []
 

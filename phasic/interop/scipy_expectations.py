@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 import warnings
 
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import distribution as distribution_lib
 from phasic.internal import frameworks
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
-
-if TYPE_CHECKING:
-  from phasic.interop import scipy as adapter
-  from phasic.interop import scipy_frozen
-  from phasic.interop import scipy_statistics
 
 _CHUNK = 100_000
 _MOST_TERMS = 10_000_000
@@ -48,7 +44,7 @@ _MOST_ERROR = 1e-8
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
-def log_mass(frozen: scipy_frozen.Frozen, low: float, high: float) -> float:
+def log_mass(frozen: Any, low: float, high: float) -> float:
   """Computes log P(low <= X <= high), from the nearer tail."""
   before = frozen.below(low)
   more, less = frozen.logcdf(high), frozen.logcdf(before)
@@ -60,7 +56,7 @@ def log_mass(frozen: scipy_frozen.Frozen, low: float, high: float) -> float:
 
 
 def continuous(
-  frozen: adapter.FrozenContinuous,
+  frozen: Any,
   func: Callable[[float], ArrayLike],
   low: float,
   high: float,
@@ -129,7 +125,7 @@ def _integral(
 
 
 def _cuts(
-  frozen: scipy_frozen.Frozen, low: float, high: float, log_total: float
+  frozen: Any, low: float, high: float, log_total: float
 ) -> onp.ndarray:
   """Returns quantiles of X given low < X <= high, where integrals are split."""
   dtype = frozen.distribution.dtype
@@ -145,7 +141,7 @@ def _cuts(
 
 
 def discrete(
-  frozen: adapter.FrozenDiscrete,
+  frozen: Any,
   func: Callable[[Result], ArrayLike],
   low: float,
   high: float,
@@ -177,17 +173,16 @@ def discrete(
 
 
 def standardized(
-  frozen: scipy_statistics.Statistics, k: int, central: Result, size: Result
+  dist: distribution_lib.Distribution, k: int, central: Result, size: Result
 ) -> Result:
   """Divides a central moment by a power of the standard deviation.
 
   Args:
-    frozen: the distribution.
+    dist: the distribution.
     k: the moment's order.
     central: what raw moments give for it.
     size: the sum of the sizes of the terms of that.
   """
-  dist = frozen.distribution
   mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
   lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
   if not onp.any(lost):

@@ -11,10 +11,9 @@ from scipy import stats
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.interop import scipy_frozen
 
 
-def family_of(frozen: scipy_frozen.Frozen) -> Any:
+def family_of(frozen: Any) -> Any:
   """Returns the shifts and multiples of a distribution, as a family of SciPy's.
 
   Args:
@@ -42,7 +41,7 @@ class Family:
 
   _frozen: Any
 
-  def __init__(self, frozen: scipy_frozen.Frozen, **options: Any):
+  def __init__(self, frozen: Any, **options: Any):
     """Stores the frozen distribution.
 
     Args:

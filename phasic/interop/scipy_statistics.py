@@ -76,11 +76,11 @@ class Statistics:
     mean, second, third = (self.moment(k) for k in (1, 2, 3))
     central = third - mean * (3.0 * second - 2.0 * mean**2)
     size = third + mean * (3.0 * second + 2.0 * mean**2)
-    return expectations.standardized(self, 3, central, size)
+    return expectations.standardized(self.distribution, 3, central, size)
 
   def _kurtosis(self) -> Result:
     mean, second, third, fourth = (self.moment(k) for k in (1, 2, 3, 4))
     inner = 6.0 * second - 3.0 * mean**2
     central = fourth - mean * (4.0 * third - mean * inner)
     size = fourth + mean * (4.0 * third + mean * (6.0 * second + 3.0 * mean**2))
-    return expectations.standardized(self, 4, central, size) - 3.0
+    return expectations.standardized(self.distribution, 4, central, size) - 3.0

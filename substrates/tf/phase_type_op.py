@@ -38,9 +38,9 @@ import tensorflow as tf
 from phasic import _native
 from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import kernel_common
+from phasic.substrates.tf.internal import native_files
 from phasic.substrates.tf.internal import native_module
 from phasic.substrates.tf.internal import xla_calls
-from phasic.substrates.tf.internal.native import native_files
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5

@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 from tools.rooms import asking
+from tools.rooms import circles
 from tools.rooms import native_rooms
 from tools.rooms import order
 from tools.rooms import phasic_rooms
@@ -35,6 +36,7 @@ def _check_tables(root: pathlib.Path, write: bool) -> list[str]:
     return [*native.errors, str(error)]
   seam, seam_errors = _seam(root)
   errors = [*native.errors, *rooms.errors, *needs.errors, *seam_errors]
+  errors += circles.check(rooms.project)
   if errors:
     return errors
   texts = {

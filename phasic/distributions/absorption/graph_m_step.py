@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy as onp
@@ -17,12 +16,9 @@ from phasic.internal.arrays import Scalar
 from phasic.math.m_step import linear_maximum
 from phasic.math.m_step import rate_updates
 
-if TYPE_CHECKING:
-  from phasic.distributions.absorption import graph_chain
-
 
 def m_step(
-  distribution: graph_chain.GraphChain,
+  distribution: of_graph.OfGraph,
   statistics: rate_updates.SufficientStatistics,
 ) -> Array | dict[str, Array]:
   """Computes the M-step of a graph's parameters, as an array or a mapping.

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import itertools
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as onp
 
 from phasic.internal.native import host_results
 
-if TYPE_CHECKING:
-  from phasic.internal.native import host_functions
+
+class Level(Protocol):
+  """A level of vmap, `host_functions.BatchLevel`."""
+
+  @property
+  def mapped(self) -> tuple[bool, ...]:
+    """For each array, whether the level maps over it."""
+    ...
+
+
+class Function(Protocol):
+  """What is needed of a `host_functions.HostFunction`."""
+
+  @property
+  def name(self) -> str: ...
+
+  @property
+  def batching(self) -> Callable[..., Sequence[object]] | None: ...
+
+  @property
+  def checked(self) -> set[Any]: ...
 
 
 def check(
-  function: host_functions.HostFunction,
+  function: Function,
   call: Callable[..., Sequence[object]],
   arrays: Sequence[onp.ndarray],
   specs: Sequence[host_results.ArraySpec],
-  levels: Sequence[host_functions.BatchLevel],
+  levels: Sequence[Level],
   sizes: tuple[int, ...],
   canonical: Callable[[onp.dtype], object] = onp.dtype,
 ) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as onp
 
+from phasic.internal import native_files
 from phasic.internal.native import native_declarations
-from phasic.internal.native import native_files
 
 _MESSAGE_SIZE = 4096
 

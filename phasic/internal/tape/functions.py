@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as onp
 
-from phasic.internal.arrays import Tree
 from phasic.internal.tape import linear_maps
 from phasic.internal.tape import traced
+from phasic.internal.tape.trees import Tree
 
 Array = traced.Array
 Traced = traced.Traced

@@ -22,8 +22,8 @@ from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, overload
 
 import numpy as onp
 
-from phasic.internal.arrays import Tree
 from phasic.internal.tape import operators
+from phasic.internal.tape.trees import Tree
 
 _T = TypeVar("_T")
 # One array or several: the results of a primitive.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
-from phasic.internal.arrays import Tree
+# A nested structure of arrays, whose form only the caller knows.
+Tree: TypeAlias = Any
 
 
 def flatten(

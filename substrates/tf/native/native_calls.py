@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import native_files
 from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 from phasic.substrates.tf.internal.native import native_declarations
-from phasic.substrates.tf.internal.native import native_files
 from phasic.substrates.tf.internal.native import native_libraries
 from phasic.substrates.tf.internal.native import native_shapes
 
