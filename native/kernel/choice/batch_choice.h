@@ -25,11 +25,12 @@ inline bool AreSmall(const Call& call, const Layout& layout,
                                     layout.num_parameters <= kSmallParameters));
 }
 
-// Returns whether models with the same edges are computed in lanes. A few large
-// ones rather have a thread each. The answer must not depend on the number of
+// Returns whether models with the same edges are computed in lanes. Eight large
+// models in lanes cost as much as three to four alone, but by one thread; fewer
+// rather have a thread each. The answer must not depend on the number of
 // threads, since results do not.
 inline bool ArePacked(int64_t num_models, int64_t num_phases) {
-  return num_models >= 4 * kMaxGroup || num_phases < 100;
+  return num_models >= kMaxGroup || num_phases < 100;
 }
 
 }  // namespace phasic
