@@ -13,6 +13,7 @@ from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import chain_events
 from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
@@ -45,8 +46,10 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
   their order; or it has a `_derived_chain` of its own.
   """
 
-  # A chain that is kept, and its mean and variance.
-  _moments: ClassVar[tuple[Model, tuple[Array, Array]] | None] = None
+  # The arrays of a chain that never changes, and its mean and variance.
+  _moments: ClassVar[tuple[tuple[object, ...], tuple[Array, Array]] | None] = (
+    None
+  )
   # Whether masses and a given mass at zero may have another sum than one.
   _FREE_START = True
   # Whether the density is known to be nonincreasing.
@@ -160,23 +163,27 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _spread(self, option: str) -> Array:
     model = self._model()
-    kept = self._kept
-    is_kept = kept is not None and kept[1] is model
-    if is_kept and option in _SHARED and chain_calls.shares_elimination(model):
-      return self._mean_and_variance(model)[_SHARED.index(option)]
+    if option in _SHARED and chain_calls.shares_elimination(model):
+      arrays = structure.chain_arrays(model)
+      if structures.are_lasting(arrays):
+        return self._mean_and_variance(model, arrays)[_SHARED.index(option)]
     return chain_calls.spread_of_arrays(option, model, self._DISCRETE)
 
-  def _mean_and_variance(self, model: Model) -> tuple[Array, Array]:
-    """Computes both for a chain that is kept, once."""
+  def _mean_and_variance(
+    self, model: Model, arrays: tuple[object, ...]
+  ) -> tuple[Array, Array]:
+    """Computes both for a chain that never changes, once."""
     kept = self._moments
     if (
-      kept is not None and kept[0] is model and structures.are_lasting(kept[1])
+      kept is not None
+      and structure.are_same(kept[0], arrays)
+      and structures.are_lasting(kept[1])
     ):
       return kept[1]
-    found = chain_calls.mean_and_variance(model, self._DISCRETE)
-    if structures.make_lasting(found):
-      object.__setattr__(self, "_moments", (model, found))
-    return found
+    moments = chain_calls.mean_and_variance(model, self._DISCRETE)
+    if structures.make_lasting(moments):
+      object.__setattr__(self, "_moments", (arrays, moments))
+    return moments
 
   def _moment(self, k: int) -> Array:
     return self._raw_moments(k)[..., k - 1]

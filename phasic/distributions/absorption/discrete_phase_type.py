@@ -69,6 +69,8 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
 
   _DISCRETE = True
 
+  _DERIVES = False
+
   initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",

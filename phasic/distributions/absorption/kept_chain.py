@@ -21,6 +21,8 @@ class KeptChain(distribution.Distribution):
   """
 
   _DISCRETE = False
+  # Whether the arrays of the chain are others than the parameters.
+  _DERIVES = True
   # What a chain that never changes was derived from, and the chain.
   _kept: ClassVar[tuple[tuple[object, ...], Model] | None] = None
   # The value of `_kept` when the chain's values were checked.
@@ -33,6 +35,10 @@ class KeptChain(distribution.Distribution):
     current values are returned. The chain is derived once where nothing that it
     depends on can change.
     """
+    if not self._DERIVES and self._has_plain_arrays:
+      chain = self._derived_chain()
+      if not isinstance(chain[1], edge_rates.EDGES):
+        return chain
     return kept_results.derived(
       self,
       self._origin(),

@@ -33,6 +33,8 @@ class OfGraph(kept_chain.KeptChain):
   others.
   """
 
+  _DERIVES = True
+
   @classmethod
   def _parameter_properties(cls) -> parameter_properties.Properties:
     properties = parameter_properties.ParameterProperties

@@ -76,6 +76,8 @@ class PhaseType(absorption_time.AbsorptionTime):
       probability, 2017.
   """
 
+  _DERIVES = False
+
   initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",

@@ -48,6 +48,8 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
       probability, 2017, chapter 8.
   """
 
+  _DERIVES = False
+
   initial_probs: declared.Required = declared.array(
     1,
     "subprobabilities",
