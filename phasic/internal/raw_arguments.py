@@ -231,3 +231,12 @@ def refuse_objects(dtype: onp.dtype, name: str) -> None:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
     )
+
+
+def is_read_only(x: object) -> bool:
+  """Returns whether `x` is an array of the host that nobody writes into."""
+  while isinstance(x, onp.ndarray) and not x.flags.writeable:
+    if x.base is None or isinstance(x.base, bytes):
+      return True
+    x = x.base
+  return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-import functools
 from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar
 
 import jax
@@ -94,17 +93,19 @@ def as_array(
 
 
 def are_lasting(arrays: Iterable[object]) -> bool:
-  """Returns whether the values of arrays are known and never change."""
-  return all(
-    x is None
-    or (
-      isinstance(x, jax.Array)
-      and not isinstance(x, jax.core.Tracer)
-      and not x.is_deleted()
-    )
-    or (isinstance(x, onp.ndarray) and not x.flags.writeable)
-    for x in arrays
-  )
+  """Returns whether the values of arrays are known and never change.
+
+  JAX's own arrays do not count under a mesh, to which results would belong.
+  """
+  has_own = False
+  for x in arrays:
+    if isinstance(x, jax.Array):
+      if isinstance(x, jax.core.Tracer) or x.is_deleted():
+        return False
+      has_own = True
+    elif x is not None and not raw_arguments.is_read_only(x):
+      return False
+  return not has_own or jax.sharding.get_abstract_mesh().empty
 
 
 def make_lasting(arrays: Iterable[object]) -> bool:
@@ -154,17 +155,8 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
   """Returns an array without entries, which stands for an absent operand."""
   if not all(type(d) is int for d in shape):
     return jnp.zeros(shape, like.dtype)  # A dimension of an export has a name.
-  found = _empty(shape, like.dtype)
-  if found.is_deleted():
-    _empty.cache_clear()
-    found = _empty(shape, like.dtype)
-  return found
-
-
-@functools.lru_cache(maxsize=256)
-def _empty(shape: tuple[int, ...], dtype: onp.dtype) -> Array:
-  with jax.ensure_compile_time_eval():
-    return jnp.zeros(shape, dtype)
+  # An array of the host belongs to no device, mesh or trace.
+  return onp.zeros(shape, like.dtype)
 
 
 def as_result(x: Any) -> Result:

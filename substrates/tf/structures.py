@@ -131,9 +131,7 @@ def are_lasting(arrays: Iterable[object]) -> bool:
   for x in arrays:
     if isinstance(x, ops.EagerTensor):
       has_tensors = True
-    elif x is not None and not (
-      isinstance(x, onp.ndarray) and not x.flags.writeable
-    ):
+    elif x is not None and not raw_arguments.is_read_only(x):
       return False
   return not has_tensors or (
     tf.executing_eagerly() and not record.could_possibly_record()

@@ -163,7 +163,8 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _spread(self, option: str) -> Array:
     model = self._model()
-    if option in _SHARED and chain_calls.shares_elimination(model):
+    may_keep = self._kept is not None or not self._DERIVES
+    if may_keep and option in _SHARED and chain_calls.shares_elimination(model):
       arrays = structure.chain_arrays(model)
       if structures.are_lasting(arrays):
         return self._mean_and_variance(model, arrays)[_SHARED.index(option)]

@@ -7,7 +7,6 @@ from typing import ClassVar
 from phasic.distributions.base import distribution
 from phasic.distributions.base import kept_results
 from phasic.distributions.base import structure
-from phasic.internal import structures
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
@@ -23,10 +22,13 @@ class KeptChain(distribution.Distribution):
   _DISCRETE = False
   # Whether the arrays of the chain are others than the parameters.
   _DERIVES = True
-  # What a chain that never changes was derived from, and the chain.
-  _kept: ClassVar[tuple[tuple[object, ...], Model] | None] = None
-  # The value of `_kept` when the chain's values were checked.
-  _valid: ClassVar[tuple[tuple[object, ...], Model] | None] = None
+  # See `kept_results`.
+  _kept: ClassVar[
+    tuple[tuple[object, ...], Model, tuple[object, ...]] | None
+  ] = None
+  _is_keeper: ClassVar[bool] = False
+  # The value of `_kept` when the chain's values had been checked.
+  _valid: ClassVar[object] = None
 
   def _chain(self) -> Model:
     """Returns initial masses, rates or edges, optional exits, optional atom.
@@ -40,27 +42,22 @@ class KeptChain(distribution.Distribution):
       if not isinstance(chain[1], edge_rates.EDGES):
         return chain
     return kept_results.derived(
-      self,
-      self._origin(),
-      lambda: self._converted_chain(self._derived_chain()),
-      self._is_fixed,
-      structure.chain_arrays,
+      self, self._converted_chain, structure.chain_arrays
     )
 
   def _model(self) -> Model:
     """Returns the chain; with `validate_args` its values are checked."""
-    chain = self._chain()
     if not self._parameters["validate_args"]:
-      return chain
-    kept = self._kept
-    if kept is not None and kept is self._valid:
-      return chain
-    checked = self._converted_chain(self._checked_chain())
-    if kept is None or not structures.make_lasting(
-      structure.chain_arrays(checked)
-    ):
-      return checked
-    object.__setattr__(self, "_valid", kept)
+      return self._chain()
+    valid = self._valid
+    if valid is not None and kept_results.is_current(self):
+      kept = self._kept
+      if kept is valid:
+        return kept[1]
+    chain = self._converted_model(self._checked_chain())
+    if self._DERIVES:
+      kept_results.keep(self, chain, structure.chain_arrays)
+      object.__setattr__(self, "_valid", self._kept)
     return chain
 
   def _derived_chain(self) -> Model:
@@ -75,13 +72,19 @@ class KeptChain(distribution.Distribution):
     """Returns all objects from which the chain is derived."""
     return tuple(self._parameters.values())
 
-  def _is_fixed(self) -> bool:
-    """Returns whether the values of these objects can never change."""
+  def _origin_arrays(self) -> tuple[object, ...]:
+    """Returns the arrays among them, also in mappings and edges."""
     given = self._parameters
-    arrays = {name: given[name] for name in self._properties()}
-    return structures.are_lasting(structure.leaves(arrays).values())
+    names = self._properties()
+    if self._has_plain_arrays:
+      return tuple(given[name] for name in names)
+    arrays = structure.leaves({name: given[name] for name in names})
+    return tuple(arrays.values())
 
-  def _converted_chain(self, chain: Model) -> Model:
+  def _converted_chain(self) -> Model:
+    return self._converted_model(self._derived_chain())
+
+  def _converted_model(self, chain: Model) -> Model:
     """Converts the arrays of a chain to one dtype, and checks their shapes.
 
     Arrays that the constructor has converted need neither, but variables, arrays

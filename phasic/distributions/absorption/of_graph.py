@@ -19,6 +19,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import edge_rates
+from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
@@ -88,16 +89,19 @@ class OfGraph(kept_chain.KeptChain):
       return (*own, *params, *params.values())
     return own
 
-  def _is_fixed(self) -> bool:
-    return self.graph._is_fixed() and super()._is_fixed()
+  def _origin_arrays(self) -> tuple[object, ...]:
+    # A graph that is not fixed counts as an array that is none.
+    fixed = () if self.graph._is_fixed() else (self.graph,)
+    return (*fixed, *super()._origin_arrays())
 
-  def _converted_chain(self, chain: Model) -> Model:
+  def _converted_model(self, chain: Model) -> Model:
+    if not self.graph._is_fixed():
+      return super()._converted_model(chain)
+    # The arrays of a fixed graph fit together, and have been converted.
     given = self._parameters
-    is_graphs = given["edge_values"] is None and given["initial_probs"] is None
-    # Arrays of a fixed graph fit together.
-    if is_graphs and self.graph._is_fixed():
-      return chain
-    return super()._converted_chain(chain)
+    if given["edge_values"] is not None or given["initial_probs"] is not None:
+      operands.check_shapes(*chain)
+    return chain
 
   def _derived_chain(self) -> EdgeModel:
     arrays = self._arrays()

@@ -1,8 +1,8 @@
 """Results that distributions keep between calls, and the memory these take.
 
 Only what is computed from arrays that never change is kept, see
-`structures.are_lasting`: nothing of variables, of traced arrays, or of tensors
-that a gradient tape may watch.
+`structures.are_lasting`: nothing of variables or of traced arrays, and in
+TensorFlow nothing while a gradient tape is open.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import weakref
 
 from phasic.distributions.base import structure
+from phasic.internal import static
 from phasic.internal import structures
 
 _T = TypeVar("_T")
@@ -23,8 +24,19 @@ _MOST = 512
 class Keeper(Protocol):
   """A distribution that keeps a result."""
 
-  # The objects that the result was derived from, and the result.
-  _kept: tuple[tuple[object, ...], object] | None
+  # The objects that the result was derived from, the result, and the arrays of
+  # both.
+  _kept: tuple[tuple[object, ...], object, tuple[object, ...]] | None
+  # Whether it is among `_keepers`.
+  _is_keeper: bool
+
+  def _origin(self) -> tuple[object, ...]:
+    """Returns all objects from which the result is derived."""
+    ...
+
+  def _origin_arrays(self) -> tuple[object, ...]:
+    """Returns the arrays among them, also in mappings and edges."""
+    ...
 
 
 # The distributions that keep results, the oldest first.
@@ -33,35 +45,58 @@ _keepers: collections.deque[weakref.ref[Keeper]] = collections.deque()
 
 def derived(
   keeper: Keeper,
-  origin: tuple[object, ...],
   derive: Callable[[], _T],
-  is_fixed: Callable[[], bool],
   arrays_of: Callable[[_T], Iterable[object]],
 ) -> _T:
   """Derives a result of a distribution's parameters, or returns a kept one.
 
   Args:
     keeper: the distribution.
-    origin: all objects that the result is derived from.
     derive: makes the result.
-    is_fixed: returns whether the values of `origin` can never change.
     arrays_of: lists the arrays of a result.
   """
+  if is_current(keeper):
+    return keeper._kept[1]
+  result = derive()
+  keep(keeper, result, arrays_of)
+  return result
+
+
+def is_current(keeper: Keeper) -> bool:
+  """Returns whether a result is kept, and was derived from what is given now."""
   kept = keeper._kept
-  if kept is not None:
-    found: _T = kept[1]
-    if structure.are_same(kept[0], origin) and structures.are_lasting(
-      arrays_of(found)
-    ):
-      return found
-    object.__setattr__(keeper, "_kept", None)
-  found = derive()
-  if is_fixed() and structures.make_lasting(arrays_of(found)):
+  if kept is None:
+    return False
+  if structure.are_same(kept[0], _context(keeper)) and structures.are_lasting(
+    kept[2]
+  ):
+    return True
+  object.__setattr__(keeper, "_kept", None)
+  return False
+
+
+def keep(
+  keeper: Keeper, result: _T, arrays_of: Callable[[_T], Iterable[object]]
+) -> None:
+  """Keeps a result, unless the values that it is derived from may change."""
+  given = keeper._origin_arrays()
+  if not structures.are_lasting(given):
+    return
+  arrays = tuple(arrays_of(result))
+  if not structures.make_lasting(arrays):
+    return
+  if not keeper._is_keeper:
     _make_room()
     _keepers.append(weakref.ref(keeper))
-    # In TensorFlow distributions are modules, whose attributes are tracked.
-    object.__setattr__(keeper, "_kept", (origin, found))
-  return found
+    object.__setattr__(keeper, "_is_keeper", True)
+  kept = (_context(keeper), result, (*given, *arrays))
+  # In TensorFlow distributions are modules, whose attributes are tracked.
+  object.__setattr__(keeper, "_kept", kept)
+
+
+def _context(keeper: Keeper) -> tuple[object, ...]:
+  # JAX's widest dtype can be changed.
+  return (*keeper._origin(), static.wide_float())
 
 
 def _make_room() -> None:

@@ -23,8 +23,8 @@ from phasic.math.model.model_types import Model
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
 # The attributes of distributions that hold results between calls.
-DERIVED = ("_kept", "_valid", "_moments")
-KEPT = (*DERIVED, "_single")
+DERIVED = ("_kept", "_valid", "_moments", "_is_keeper")
+KEPT = (*DERIVED, "_single", "_stages_of_call")
 
 
 def static_count(name: str, value: Integer) -> int:

@@ -132,10 +132,12 @@ class Epochs(epoch_parameters.EpochParameters):
     self._batch_shape()
     self._check_values(self._stages)
 
-  # What stages that never change were derived from, and the stages.
+  # See `kept_results`.
   _kept: ClassVar[
-    tuple[tuple[object, ...], list[epoch_stages.Stage]] | None
+    tuple[tuple[object, ...], list[epoch_stages.Stage], tuple[object, ...]]
+    | None
   ] = None
+  _is_keeper: ClassVar[bool] = False
   # The stages, in what `_for_one_call` returned.
   _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 
@@ -152,20 +154,23 @@ class Epochs(epoch_parameters.EpochParameters):
     """Returns a stage for each epoch; with `validate_args` they are checked."""
     if self._stages_of_call is not None:
       return self._stages_of_call
-    given = self._parameters
-    arrays = structure.leaves(
-      {name: given[name] for name in self._properties()}
-    )
     return kept_results.derived(
-      self,
-      (*given.values(), *arrays.values()),
-      self._derived_stages,
-      lambda: (
-        all(graph._is_fixed() for graph in self.graphs)
-        and structures.are_lasting(arrays.values())
-      ),
-      epoch_stages.arrays_of,
+      self, self._derived_stages, epoch_stages.arrays_of
     )
+
+  def _origin(self) -> tuple[object, ...]:
+    arrays = self._leaves()
+    # Names and arrays of mappings, which are shown to users.
+    return (*self._parameters.values(), *arrays, *arrays.values())
+
+  def _origin_arrays(self) -> tuple[object, ...]:
+    # A graph that is not fixed counts as an array that is none.
+    changing = (graph for graph in self.graphs if not graph._is_fixed())
+    return (*changing, *self._leaves().values())
+
+  def _leaves(self) -> dict[str, object]:
+    given = self._parameters
+    return structure.leaves({name: given[name] for name in self._properties()})
 
   def _derived_stages(self) -> list[epoch_stages.Stage]:
     history = self._history()

@@ -14,7 +14,6 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
-from phasic.distributions.base import structure
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
@@ -129,9 +128,8 @@ class OnSamePhases(WrappedDistribution, named_family.ParametricFamily):
     return self.distribution._DISCRETE
 
   def _origin(self) -> tuple[object, ...]:
-    inner = structure.chain_arrays(self.distribution._chain())
-    return (*super()._origin(), *inner)
+    return (*super()._origin(), *self.distribution._origin())
 
-  def _is_fixed(self) -> bool:
-    inner = structure.chain_arrays(self.distribution._chain())
-    return structures.are_lasting(inner) and super()._is_fixed()
+  def _origin_arrays(self) -> tuple[object, ...]:
+    inner = self.distribution._origin_arrays()
+    return (*super()._origin_arrays(), *inner)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax import distributions as pd
+from phasic.substrates.jax import graphs as pg
 
 jax.config.update("jax_enable_x64", True)
 
@@ -68,13 +69,30 @@ class KeptChainsTest(absltest.TestCase):
     want = float(pd.Erlang(3, 2.0).log_prob(1.0)) + 1.5
     self.assertAlmostEqual(float(value(1.0)), want)
 
+  def test_width_of_numbers(self):
+    graph = pg.models.kingman(3)
+    with jax.enable_x64(False):
+      dist = pd.Epochs(graph, [[1.0], [0.5]], [1.0])
+      narrow = float(dist.log_prob(1.5))
+    wide = float(dist.log_prob(jnp.float32(1.5)))
+    self.assertAlmostEqual(narrow, wide, places=5)
+
+  def test_mesh(self):
+    dist = pd.Erlang(3, 2.0)
+    mesh = jax.make_mesh((1,), ("x",))
+    with jax.set_mesh(mesh):
+      within = float(dist.cdf(1.0))
+    self.assertIsNone(dist._kept)
+    self.assertAlmostEqual(within, float(dist.cdf(1.0)))
+
   def test_deleted_parameters(self):
     rates = jnp.asarray([1.0, 2.0])
     dist = pd.Hypoexponential(rates)
     self.assertAlmostEqual(float(dist.mean()), 1.5)
     dist.rates.delete()
-    with self.assertRaises(RuntimeError):
-      dist.copy().mean()
+    for method in (dist.mean, dist.copy):
+      with self.assertRaises(RuntimeError):
+        method()
 
 
 if __name__ == "__main__":

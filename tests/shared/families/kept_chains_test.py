@@ -11,6 +11,7 @@ import numpy as onp
 from scipy import stats
 
 from phasic import distributions as pd
+from phasic import graphs as pg
 from phasic.math.calls import gradients
 from phasic.math.model import edge_rates
 from tests.helpers import test_case
@@ -155,6 +156,30 @@ class KeptChainsTest(test_case.TestCase):
     rates[0] = 4.0
     self.assert_close(dist.mean(), 1.5)
     self.assert_close(dist.variance(), 1.25)
+
+  def test_names_of_epochs_may_change(self):
+    graph = pg.Graph.from_transitions(
+      lambda k: [(k + 1 if k < 1 else pg.ABSORBED, {"ab"[k]: 1.0})],
+      0,
+      params=("a", "b"),
+    )
+    dist = pd.Epochs(graph, [{"a": 2.0, "b": 3.0}, {"a": 1.0, "b": 1.0}], [0.5])
+    dist.log_prob(0.25)
+    params = dist.params[0]
+    a, b = params["a"], params["b"]
+    params["a"] = a + b
+    swapped = pd.Epochs(
+      graph, [{"a": 5.0, "b": 3.0}, {"a": 1.0, "b": 1.0}], [0.5]
+    )
+    self.assert_close(dist.log_prob(0.25), self.host(swapped.log_prob(0.25)))
+
+  def test_wrapped_in_wrapped(self):
+    inner = pd.ResidualLife(pd.Erlang(1, 2.0), 1.0)
+    outer = pd.ZeroInflated(inner, 0.25)
+    for _ in range(2):
+      self.assert_close(outer.mean(), 0.375)
+    inner.distribution._parameters["rate"] = np.asarray(4.0)
+    self.assert_close(outer.mean(), 0.1875)
 
   def test_threads(self):
     shared = pd.Hypoexponential([1.0, 2.0])

@@ -236,7 +236,9 @@ class EpochFitsTest(test_case.TestCase):
     with self.assertRaisesRegex(ValueError, "starts.0. has other boundaries"):
       inference.fit_mle(start, exact, starts=[_pair(1.0, 0.5, 0.75)])
     grouped = inference.Observations([0.0, 0.5, 1.5], [0.5, 1.5, 2.5])
-    with self.assertRaisesRegex(ValueError, "differences of its entries are fitted"):
+    with self.assertRaisesRegex(
+      ValueError, "differences of its entries are fitted"
+    ):
       inference.fit_mle(
         start, grouped, free=["boundaries"], bounds={"boundaries": (0.1, 2.0)}
       )
