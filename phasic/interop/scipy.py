@@ -6,20 +6,25 @@ own. SciPy itself is needed for `expect` and `dist` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+import functools
+import operator
+from typing import Any, Self, Unpack
 
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
+from phasic.inference.data import observations
+from phasic.inference.mle import mle
+from phasic.internal import dtypes
+from phasic.internal import frameworks
 from phasic.internal import late_names
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
-from phasic.interop import scipy_arguments as arguments
 from phasic.interop import scipy_expectations as expectations
-from phasic.interop import scipy_frozen
 
 
-def wrap(distribution: distribution_lib.Distribution) -> scipy_frozen.Frozen:
+def wrap(distribution: distribution_lib.Distribution) -> Frozen:
   """Wraps a distribution with the methods of SciPy's frozen distributions.
 
   Args:
@@ -38,110 +43,250 @@ def wrap(distribution: distribution_lib.Distribution) -> scipy_frozen.Frozen:
     >>> frozen = adapter.wrap(Erlang(3, 2.0))
     >>> print(f"{frozen.ppf(0.5):.6f} {frozen.isf(1e-300):.4f}")
     1.337030 351.5982
+    >>> print(f"{frozen.fit([1.0, 2.0, 3.0]).mean():.6f}")
+    2.000000
   """
+  given = f"distribution is {type(distribution).__name__}"
   if not isinstance(distribution, distribution_lib.Distribution):
-    raise TypeError(
-      f"distribution is {type(distribution).__name__}: it must be a distribution "
-      "of phasic"
-    )
+    raise TypeError(f"{given}: it must be a distribution of phasic")
   support = distribution.support
   if support.event_ndims:
     raise TypeError(
-      f"distribution is {type(distribution).__name__}, whose values are "
-      "vectors: it must be a distribution of numbers"
+      f"{given}, whose values are vectors: it must be a distribution of numbers"
     )
   discrete = support.constraint == "nonnegative_integer"
   return (FrozenDiscrete if discrete else FrozenContinuous)(distribution)
 
 
-class FrozenContinuous(scipy_frozen.Frozen):
+def _method(name: str, theirs: str) -> Callable[[Any, ArrayLike], Result]:
+  """Returns a method `name` that calls the distribution's method `theirs`."""
+
+  def method(self: Any, x: ArrayLike) -> Result:
+    return getattr(self.distribution, theirs)(self._converted(x))
+
+  # Methods are pickled by their names.
+  method.__name__ = name
+  method.__doc__ = getattr(distribution_lib.Distribution, theirs).__doc__
+  return method
+
+
+class Frozen:
+  """The methods of frozen continuous and discrete distributions.
+
+  Arguments broadcast with the batch of `distribution`, the wrapped one; numbers
+  of any width are converted to its dtype. Means are infinite, and what cannot be
+  computed is NaN, as the distribution has it. There is no location and no scale:
+  with `args` and `kwds`, which are empty, `dist(*args, **kwds)` is this
+  distribution as SciPy's.
+  """
+
+  def __init__(self, distribution: distribution_lib.Distribution):
+    """Stores the distribution to wrap."""
+    self.distribution = distribution
+    self.args: tuple[()] = ()
+    self.kwds: dict[str, float] = {}
+    self._random_state: Any = None
+
+  def __repr__(self) -> str:
+    return f"wrap({self.distribution!r})"
+
+  a = property(lambda self: self.support()[0], doc="The support's lower bound.")
+  b = property(lambda self: self.support()[1], doc="The upper bound, or inf.")
+  cdf, logcdf = _method("cdf", "cdf"), _method("logcdf", "log_cdf")
+  sf = _method("sf", "survival_function")
+  logsf = _method("logsf", "log_survival_function")
+  # These methods are the distribution's own.
+  mean = property(operator.attrgetter("distribution.mean"))
+  var = property(operator.attrgetter("distribution.variance"))
+  std = property(operator.attrgetter("distribution.stddev"))
+  entropy = property(operator.attrgetter("distribution.entropy"))
+
+  @functools.cached_property
+  def dist(self) -> Any:
+    """An `rv_continuous` or `rv_discrete` of SciPy, by `loc` and `scale`.
+
+    Functions of SciPy that need a family take it. Its `fit` fits these two (of
+    counts `loc` alone), not parameters such as rates. There must be no batch, and
+    in continuous time no atom at zero, which SciPy's distributions cannot have.
+    """
+    self.check_single("dist")
+    with frameworks.needed_by("dist"):
+      from phasic.interop import scipy_families
+    family = scipy_families.family_of(type(self)(self.distribution))
+    family.random_state = self._random_state
+    return family
+
+  @property
+  def random_state(self) -> onp.random.RandomState | onp.random.Generator:
+    """The state that `rvs` draws from; for None, as at first, NumPy's own."""
+    return _state_of(self._random_state)
+
+  @random_state.setter
+  def random_state(self, state: Any) -> None:
+    # The global state is looked up at each use.
+    self._random_state = None if state is None else _state_of(state)
+    if "dist" in vars(self):
+      self.dist.random_state = self._random_state
+
+  def ppf(self, q: ArrayLike) -> Result:
+    """Computes the quantile; of counts it is one below the least for 0."""
+    return self._or_below(self.distribution.quantile(self._converted(q)), q, 0)
+
+  def isf(self, q: ArrayLike) -> Result:
+    """Computes the x with P(X > x) = q, also for tiny q."""
+    values = self._converted(q)
+    dtypes.numeric(values, "q")
+    with onp.errstate(divide="ignore", invalid="ignore"):
+      logs = onp.log(onp.asarray(values, self.distribution.dtype))
+    return self._or_below(self.distribution.quantile_log_survival(logs), q, 1.0)
+
+  def median(self) -> Result:
+    """Computes the median, the quantile of 1/2."""
+    return self.ppf(0.5)
+
+  def interval(self, confidence: ArrayLike) -> tuple[Result, Result]:
+    """Computes the central interval, with tails of (1 - confidence) / 2."""
+    tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
+    return self.ppf(tail), self.isf(tail)
+
+  def support(self) -> tuple[Result, Result]:
+    """Returns the bounds of the support."""
+    tiny = float(onp.finfo(self.distribution.dtype).tiny)
+    return self.ppf(tiny if hasattr(self, "pmf") else 0.0), self.ppf(1.0)
+
+  def moment(self, order: int) -> Result:
+    """Computes the raw moment E[X^order]; it is one for order zero."""
+    if isinstance(order, int) and order == 0:
+      return onp.ones(self.distribution.batch_shape)[()]  # type: ignore[type-var]
+    return self.distribution.moment(order)
+
+  def stats(self, moments: str = "mv") -> Result | tuple[Result, ...]:
+    """Computes mean, variance, skewness or excess kurtosis, by their letters.
+
+    Returns a tuple in the order of m, v, s, k; one alone where one is asked for.
+    """
+    if not moments or not set(moments) <= set("mvsk"):
+      raise ValueError(
+        f"moments is {moments!r}: it must have letters among m, v, s and k"
+      )
+    orders = [k for k, letter in enumerate("mvsk", 1) if letter in moments]
+    values = tuple(expectations.statistic(self.distribution, k) for k in orders)
+    return values[0] if len(values) == 1 else values
+
+  expect = expectations.expect
+
+  def rvs(self, size: Any = None, random_state: Any = None) -> Result:
+    """Draws samples of the shape `size`, which ends with the batch shape.
+
+    Counts are int64; if one is infinite, or too large, all are floating numbers.
+    """
+    batch = self.distribution.batch_shape
+    shape = batch if size is None else tuple(onp.atleast_1d(size))
+    kept = len(shape) - len(batch)
+    if kept < 0 or shape[kept:] != batch:
+      raise ValueError(
+        f"size is {size!r}: it must end with the batch shape {batch}"
+      )
+    given = self._random_state if random_state is None else random_state
+    seed: Any = _state_of(given)
+    if isinstance(seed, onp.random.RandomState):
+      seed = int.from_bytes(seed.bytes(16), "little")
+    samples = self.distribution.sample(shape[:kept], seed=seed)
+    whole = hasattr(self, "pmf") and onp.all(samples < 2.0**63)
+    return onp.asarray(samples, "int64")[()] if whole else samples
+
+  def fit(self, data: Any, **options: Unpack[mle.FitOptions]) -> Self:
+    """Wraps the fit to data of `inference.fit_mle`, which starts from this one.
+
+    Data are exact observations, (n,), `scipy.stats.CensoredData`, or
+    `inference.Observations`, censored and truncated as they are.
+    """
+    fit = mle.fit_mle(self.distribution, _observed(data), **options)
+    return type(self)(fit.distribution)
+
+  def check_single(self, user: str) -> None:
+    """Raises ValueError if there is a batch."""
+    batch = self.distribution.batch_shape
+    if batch:
+      raise ValueError(
+        f"batch_shape is {batch}: it must be () for {user}; index the "
+        "distribution, e.g. dist[0]"
+      )
+
+  def _converted(self, x: ArrayLike) -> ArrayLike:
+    """Converts real numbers of any width to the distribution's dtype.
+
+    Other values are returned unchanged, for the distribution to refuse.
+    """
+    if isinstance(x, onp.ma.MaskedArray):
+      return x
+    try:
+      array = onp.asarray(x)
+    except ValueError:
+      return x
+    real = array.dtype.kind in "iuf"
+    return onp.asarray(array, self.distribution.dtype) if real else x
+
+  def _or_below(self, quantiles: Result, q: ArrayLike, end: float) -> Result:
+    """Puts the number below the least count in the place of quantiles of `end`."""
+    at_end = onp.asarray(q) == end
+    if not (hasattr(self, "pmf") and onp.any(at_end)):
+      return quantiles
+    return onp.where(at_end, self.a - 1.0, quantiles)[()]
+
+
+class FrozenContinuous(Frozen):
   """A wrapped continuous distribution, which may have an atom at zero.
 
   There `pdf` is the atom's mass, as `distribution.prob` has it.
   """
 
-  def pdf(self, x: ArrayLike) -> Result:
-    """Computes the probability density."""
-    return self.evaluated(self.distribution.prob, x)
-
-  def logpdf(self, x: ArrayLike) -> Result:
-    """Computes the log of the probability density."""
-    return self.evaluated(self.distribution.log_prob, x)
-
-  def _lowest(self) -> float:
-    return 0.0
-
-  def _expect(
-    self,
-    func: Callable[[Result], ArrayLike],
-    low: float,
-    high: float,
-    log_mass: float,
-  ) -> float:
-    return expectations.continuous(self, func, low, high, log_mass)
-
-  def below(self, low: float) -> float:
-    return low if low > 0.0 else -1.0
+  pdf, logpdf = _method("pdf", "prob"), _method("logpdf", "log_prob")
 
 
-class FrozenDiscrete(scipy_frozen.Frozen):
-  """A wrapped distribution of counts, in discrete time.
-
-  As in SciPy the quantile of 0 is one below the least count, and samples are
-  integers.
-  """
+class FrozenDiscrete(Frozen):
+  """A wrapped distribution of counts, in discrete time."""
 
   def pmf(self, k: ArrayLike) -> Result:
     """Computes the probability mass function P(N = k)."""
-    return self.evaluated(self.distribution.prob, k)
+    return self.distribution.prob(self._converted(k))
 
   def logpmf(self, k: ArrayLike) -> Result:
     """Computes log P(N = k)."""
-    return self.evaluated(self.distribution.log_prob, k)
+    return self.distribution.log_prob(self._converted(k))
 
-  def ppf(self, q: ArrayLike) -> Result:
-    """Computes the quantile; it is one below the least count for 0."""
-    return self._or_below(super().ppf(q), q, 0.0)
 
-  def isf(self, q: ArrayLike) -> Result:
-    """Computes the k with P(N > k) <= q; one below the least count for 1."""
-    return self._or_below(super().isf(q), q, 1.0)
+def _state_of(state: Any) -> onp.random.RandomState | onp.random.Generator:
+  """Returns a random state as SciPy makes it, or of a SeedSequence."""
+  if state is None or state is onp.random:
+    # It shares the global state.
+    return onp.random.RandomState(onp.random.get_bit_generator())  # type: ignore[attr-defined]
+  if isinstance(state, (int, onp.integer)):
+    return onp.random.RandomState(state)
+  if isinstance(state, onp.random.SeedSequence):
+    return onp.random.default_rng(state)
+  if isinstance(state, (onp.random.RandomState, onp.random.Generator)):
+    return state
+  raise TypeError(
+    f"random_state is {type(state).__name__}: it must be an int, a RandomState, "
+    "a Generator or None"
+  )
 
-  def rvs(
-    self,
-    size: int | Sequence[int] | None = None,
-    random_state: arguments.StateLike = None,
-  ) -> Result:
-    """Draws counts, see `FrozenContinuous.rvs`.
 
-    They are int64; if one is infinite, or too large, all are floating numbers.
-    """
-    found = super().rvs(size, random_state)
-    if onp.all(found < 2.0**63):
-      return arguments.plain(onp.asarray(found, "int64"))
-    return found
-
-  def _or_below(self, found: Result, q: ArrayLike, end: float) -> Result:
-    """Replaces quantiles of `end` by the number below the least count."""
-    at_end = onp.asarray(q) == end
-    if not onp.any(at_end):
-      return found
-    return arguments.plain(onp.where(at_end, self.a - 1.0, found))
-
-  def _lowest(self) -> float:
-    return float(onp.finfo(self.distribution.dtype).tiny)
-
-  def _expect(
-    self,
-    func: Callable[[Result], ArrayLike],
-    low: float,
-    high: float,
-    log_mass: float,
-  ) -> float:
-    return expectations.discrete(self, func, low, high, log_mass)
-
-  def below(self, low: float) -> float:
-    return float(onp.ceil(low)) - 1.0
+def _observed(data: Any) -> observations.Observations:
+  """Converts data to `Observations`."""
+  if isinstance(data, observations.Observations):
+    return data
+  kind = type(data)
+  if kind.__name__ != "CensoredData" or kind.__module__[:6] != "scipy.":
+    return observations.Observations(data)
+  # SciPy has no public access to them.
+  names = ("_uncensored", "_left", "_right", "_interval")
+  exact, left, right, interval = (vars(data)[name] for name in names)
+  low, high = onp.reshape(interval, (-1, 2)).T
+  lower = [exact, onp.full(len(left), -onp.inf), right, low]
+  upper = [exact, left, onp.full(len(right), onp.inf), high]
+  return observations.Observations(*map(onp.concatenate, (lower, upper)))
 
 
 __all__ = ["wrap"]

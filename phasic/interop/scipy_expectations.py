@@ -5,191 +5,158 @@ from __future__ import annotations
 from collections.abc import Callable
 import itertools
 import math
-from typing import Any
-import warnings
+from typing import Any, TypeAlias
 
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import distribution as distribution_lib
+from phasic.internal import dtypes
 from phasic.internal import frameworks
+from phasic.internal import raw_arguments
+from phasic.internal import user_warnings
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 
-_CHUNK = 100_000
-_MOST_TERMS = 10_000_000
+_Func: TypeAlias = Callable[[Any], Any]
+_CHUNK, _MOST_TERMS = 100_000, 10_000_000
 # The log of the relative mass beyond the last summed count.
 _LOG_LEFT = -69.0
 # Integrals are split at the quantiles of these log tail probabilities, since a
 # heavy tail extends over many orders of magnitude.
-_LOG_TAILS = (
-  -1e-6,
-  -1e-3,
-  -0.1,
-  -0.7,
-  *range(-2, -30, -4),
-  -60,
-  -120,
-  -250,
-  -500,
-)
+_LOG_TAILS = onp.r_[-1e-6, -1e-3, -0.1, -0.7, -2:-30:-4, -60, -120, -250, -500]
 # The tolerated errors of each part of an integral and of the sum of all parts,
 # relative to the sum of the absolute values of the parts.
-_ABSOLUTE = 1e-13
-_MOST_ERROR = 1e-8
-# Skewness and kurtosis are computed by quadrature instead if the error of their
-# formula may exceed this.
+_ABSOLUTE, _MOST_ERROR = 1e-13, 1e-8
+# Skewness and kurtosis are by quadrature where raw moments may err by more.
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
-def log_mass(frozen: Any, low: float, high: float) -> float:
-  """Computes log P(low <= X <= high), from the nearer tail."""
-  before = frozen.below(low)
-  more, less = frozen.logcdf(high), frozen.logcdf(before)
-  if not more < -0.7:
-    more, less = frozen.logsf(before), frozen.logsf(high)
-  if more == -onp.inf:
-    return float(more)
-  return float(more + special.log1mexp(onp.minimum(less - more, 0.0)))
-
-
-def continuous(
+def expect(
   frozen: Any,
-  func: Callable[[float], ArrayLike],
-  low: float,
-  high: float,
-  log_total: float,
-) -> float:
-  """Computes E[func(X)] given low <= X <= high, in continuous time.
+  func: Callable[[Result], ArrayLike] | None = None,
+  lb: float | None = None,
+  ub: float | None = None,
+  conditional: bool = False,
+) -> Result:
+  """Computes E[func(X)] over lb <= X <= ub; there must be no batch.
 
-  Args:
-    frozen: a `FrozenContinuous`.
-    func: a function of a number.
-    low: the lower bound.
-    high: the upper one.
-    log_total: the `log_mass` between them.
+  An atom at zero counts. In discrete time `func` takes arrays, and there are at
+  most ten million counts. In continuous time `scipy.integrate.quad` integrates
+  between quantiles; the result is NaN, with a warning, where the error is above
+  1e-8 of the absolute values that it adds.
   """
-
-  def term(x: float) -> float:
-    weight = float(onp.exp(frozen.logpdf(x) - log_total)) if x > 0 else 0.0
-    if weight != weight and frozen.sf(x) == 0.0:
-      # At so late a time the density is NaN, and negligible as P(X > x) is 0.
-      weight = 0.0
-    # The function may overflow where the density is zero; of a number of NumPy
-    # a power that overflows elsewhere is infinite.
-    return float(func(onp.float64(x))) * weight if weight != 0.0 else 0.0  # type: ignore[arg-type]
-
-  inner = {float(x) for x in _cuts(frozen, low, high, log_total)}
-  bounds = [low, *sorted(x for x in inner if low < x < high), high]
-  total = 0.0
-  if low == 0.0 and frozen.cdf(0.0) > 0.0:
-    total = float(func(0.0)) * float(onp.exp(frozen.logcdf(0.0) - log_total))  # type: ignore[arg-type]
-  size, error = abs(total), 0.0
-  for start, end in itertools.pairwise(bounds):
-    found, lost = _integral(term, start, end, _ABSOLUTE * size)
-    total, size, error = total + found, size + abs(found), error + lost
-  if error <= _MOST_ERROR * size or total != total:
-    return total
-  warnings.warn(
-    f"expect is NaN: quadrature found {total:.6g}, with an error of up to "
-    f"{error:.2g}",
-    RuntimeWarning,
-    stacklevel=4,
-  )
-  return math.nan
-
-
-def _integral(
-  function: Callable[[float], float], low: float, high: float, epsabs: float
-) -> tuple[float, float]:
-  """Integrates a function, in log x on wide ranges; returns value and error."""
-  with frameworks.needed_by("expect"):
-    import scipy.integrate
-
-  def of_log(x: float) -> float:
-    return function(math.exp(x)) * math.exp(x)
-
-  many = 0.0 < low < high / 8.0 < math.inf
-  found = scipy.integrate.quad(
-    of_log if many else function,
-    math.log(low) if many else low,
-    math.log(high) if many else high,
-    epsabs=epsabs,
-    epsrel=1e-10,
-    limit=200,
-    full_output=True,
-  )
-  return found[0], found[1]
+  if func is not None:
+    raw_arguments.check_callable("func", func, " of a number")
+  raw_arguments.check_flags(conditional=conditional)
+  for name, bound in (("lb", lb), ("ub", ub)):
+    if bound is not None and dtypes.numeric(bound, name) and onp.ndim(bound):
+      raise ValueError(
+        f"{name} has shape {onp.shape(bound)}: it must be a number"
+      )
+  frozen.check_single("expect")
+  dist, discrete = frozen.distribution, hasattr(frozen, "pmf")
+  low, high = (float(x) for x in frozen.support())
+  low = low if lb is None else max(low, float(lb))
+  high = high if ub is None else min(high, float(ub))
+  # The largest x for which P(X <= x) excludes the lower bound.
+  before = onp.ceil(low) - 1.0 if discrete else low if low > 0.0 else -1.0
+  # The log mass is computed from the nearer tail.
+  upper = not frozen.logcdf(high) < -0.7
+  log_tail = frozen.logsf if upper else frozen.logcdf
+  more, less = map(log_tail, (before, high) if upper else (high, before))
+  log_mass = -math.inf
+  if not (low > high or more == -math.inf):
+    log_mass = float(more + special.log1mexp(onp.minimum(less - more, 0.0)))
+  mass = onp.exp(log_mass)
+  if not log_mass > -math.inf:
+    return onp.float64("nan") if conditional else mass
+  function: _Func = (lambda x: x) if func is None else func
+  if discrete:
+    left = onp.asarray(frozen.logsf(before) + _LOG_LEFT, dist.dtype)
+    last = min(high, float(dist.quantile_log_survival(left)))
+    mean = _sum(dist, function, [before + 1.0, last], log_mass)
+  else:
+    tails = _LOG_TAILS if upper else special.log1mexp(_LOG_TAILS)
+    logs = onp.asarray(special.logaddexp(less, log_mass + tails), dist.dtype)
+    inverse = dist.quantile_log_survival if upper else dist.quantile_log_cdf
+    cuts = map(float, inverse(onp.minimum(logs, 0.0)))
+    ends = sorted({low, high, *(x for x in cuts if low < x < high)})
+    mean = _integral(dist, function, ends, log_mass)
+  return onp.float64(mean if conditional else mean * mass)
 
 
-def _cuts(
-  frozen: Any, low: float, high: float, log_total: float
-) -> onp.ndarray:
-  """Returns quantiles of X given low < X <= high, where integrals are split."""
-  dtype = frozen.distribution.dtype
-  tails = onp.asarray(_LOG_TAILS)
-  if frozen.logcdf(high) < -0.7:
-    less = frozen.logcdf(frozen.below(low))
-    logs = special.logaddexp(less, log_total + special.log1mexp(tails))
-    logs = onp.minimum(onp.asarray(logs, dtype), 0.0)
-    return frozen.distribution.quantile_log_cdf(logs)
-  logs = special.logaddexp(frozen.logsf(high), log_total + tails)
-  logs = onp.minimum(onp.asarray(logs, dtype), 0.0)
-  return frozen.distribution.quantile_log_survival(logs)
-
-
-def discrete(
-  frozen: Any,
-  func: Callable[[Result], ArrayLike],
-  low: float,
-  high: float,
-  log_total: float,
-) -> float:
-  """Computes E[func(N)] given low <= N <= high; `func` takes arrays.
-
-  Raises:
-    ValueError: there are more than ten million counts.
-  """
-  dtype = frozen.distribution.dtype
-  first = int(onp.ceil(low))
-  left = onp.asarray(frozen.logsf(frozen.below(low)) + _LOG_LEFT, dtype)
-  end = float(frozen.distribution.quantile_log_survival(left))
-  last = onp.floor(min(high, end))
+def _sum(dist: Any, f: _Func, ends: list[float], log_mass: float) -> float:
+  """Sums f(k) P(N = k) / exp(log_mass) over the whole numbers between two."""
+  first, last = (onp.floor(x) for x in ends)
   if not last - first < _MOST_TERMS:
     raise ValueError(
       f"expect sums over {last - first:.3g} counts: they must be at most "
       f"{_MOST_TERMS:.0e}; give closer lb and ub"
     )
-  total = 0.0
-  for start in range(first, int(last) + 1, _CHUNK):
-    counts = onp.arange(start, min(start + _CHUNK, int(last) + 1))
-    counts = onp.asarray(counts, dtype)
-    weights = onp.exp(frozen.logpmf(counts) - log_total)
-    terms = onp.where(weights > 0, func(counts), 0.0) * weights
-    total = total + float(onp.sum(terms))
+  total, end = 0.0, int(last) + 1
+  for low in range(int(first), end, _CHUNK):
+    counts = onp.asarray(onp.arange(low, min(low + _CHUNK, end)), dist.dtype)
+    weights = onp.exp(dist.log_prob(counts) - log_mass)
+    total += float(onp.sum(onp.where(weights > 0, f(counts), 0.0) * weights))
   return total
 
 
-def standardized(
-  dist: distribution_lib.Distribution, k: int, central: Result, size: Result
-) -> Result:
-  """Divides a central moment by a power of the standard deviation.
+def _integral(dist: Any, f: _Func, ends: list[float], log_mass: float) -> float:
+  """Integrates f(x) times the density / exp(log_mass), with an atom at zero."""
+  with frameworks.needed_by("expect"):
+    import scipy.integrate
 
-  Args:
-    dist: the distribution.
-    k: the moment's order.
-    central: what raw moments give for it.
-    size: the sum of the sizes of the terms of that.
-  """
-  mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
-  lost = 8.0 * onp.finfo(dtype).eps * size / std**k > _ERRORS[dtype]
-  if not onp.any(lost):
-    return central / std**k
-  nodes = comparable.nodes_of(dist)  # type: ignore[arg-type]
-  powers = ((nodes.values - mean) / std) ** k
-  found = 0.0 - quadrature_points.expected(
-    nodes, powers, (0.0 - mean / std) ** k
+  def term(x: float) -> float:
+    weight = float(onp.exp(dist.log_prob(x) - log_mass)) if x > 0 else 0.0
+    if weight != weight and dist.survival_function(x) == 0.0:
+      # At so late a time the density is NaN, and negligible as P(X > x) is 0.
+      weight = 0.0
+    # The function may overflow where the density is zero; of a number of NumPy
+    # a power that overflows elsewhere is infinite.
+    return float(f(onp.float64(x))) * weight if weight != 0.0 else 0.0
+
+  total = 0.0
+  if ends[0] == 0.0 and dist.cdf(0.0) > 0.0:
+    total = float(f(0.0)) * float(onp.exp(dist.log_cdf(0.0) - log_mass))
+  size, error = abs(total), 0.0
+  for low, high in itertools.pairwise(ends):
+    wide = 0.0 < low < high / 8.0 < math.inf
+    part, lost, *_ = scipy.integrate.quad(
+      (lambda y: term(math.exp(y)) * math.exp(y)) if wide else term,
+      *(map(math.log, (low, high)) if wide else (low, high)),
+      epsabs=_ABSOLUTE * size,
+      epsrel=1e-10,
+      limit=200,
+      full_output=True,
+    )
+    total, size, error = total + part, size + abs(part), error + lost
+  if error <= _MOST_ERROR * size or total != total:
+    return total
+  user_warnings.warn(
+    f"expect is NaN: quadrature found {total:.6g}, with an error of up to "
+    f"{error:.2g}"
   )
-  return onp.where(lost, onp.asarray(found, dtype), central / std**k)[()]
+  return math.nan
+
+
+def statistic(dist: Any, k: int) -> Result:
+  """Computes the mean, variance, skewness or excess kurtosis, for k = 1 to 4.
+
+  The last two are made of raw moments or, where these would lose their digits,
+  by quadrature, to 1e-9 (float32: 1e-4) or they are NaN.
+  """
+  if k < 3:
+    return dist.mean() if k == 1 else dist.variance()
+  mean, std, dtype = dist.mean(), dist.stddev(), dist.dtype
+  raw = [math.comb(k, j) * dist.moment(j) for j in range(2, k + 1)]
+  raw = [(k - 1.0) * mean, *raw]  # The first is of orders 0 and 1.
+  values, size = (onp.polyval(raw, x) / std**k for x in (0.0 - mean, mean))
+  lost = 8.0 * onp.finfo(dtype).eps * size > _ERRORS[dtype]
+  if onp.any(lost):
+    nodes = comparable.nodes_of(dist)
+    powers = ((nodes.values - mean) / std) ** k
+    entropy = quadrature_points.expected(nodes, powers, (0.0 - mean / std) ** k)
+    values = onp.where(lost, 0.0 - entropy, values)
+  return onp.asarray(values - 3.0 * (k - 3), dtype)[()]

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import inspect
 from typing import Any, Self
 
 import numpy as onp
 from scipy import stats
 
-from phasic.internal import raw_arguments
-from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 
 
 def family_of(frozen: Any) -> Any:
-  """Returns the shifts and multiples of a distribution, as a family of SciPy's.
-
-  Args:
-    frozen: a frozen distribution without a batch.
-
-  Raises:
-    ValueError: it is continuous and has an atom at zero.
-  """
+  """Returns the shifts and multiples of a distribution, as a family of SciPy's."""
   if hasattr(frozen, "pmf"):
     return DiscreteFamily(frozen)
-  atom = frozen.cdf(0.0)
-  if atom > 0.0:
+  if (atom := frozen.cdf(0.0)) > 0.0:
     raise ValueError(
       f"the distribution has an atom of {atom:.6g} at zero: continuous "
       "distributions of SciPy have none; use methods such as frozen.cdf"
@@ -33,143 +24,71 @@ def family_of(frozen: Any) -> Any:
   return ContinuousFamily(frozen)
 
 
+def _asks(name: str, own: str = "") -> Callable[..., Result]:
+  """Returns a method that calls the frozen distribution's method `name`."""
+
+  def method(self: Any, *args: Any, **options: Any) -> Result:
+    return getattr(self._frozen, name)(*args, **options)
+
+  # A method is pickled by its name.
+  method.__name__ = own or f"_{name}"
+  return method
+
+
 class Family:
-  """Computes what SciPy's public methods ask for, without location and scale.
+  """Computes what SciPy's methods ask for, without location and scale."""
 
-  SciPy gives one-dimensional arrays of numbers inside of the support.
-  """
+  _cdf, _logcdf, _sf, _logsf = map(_asks, ("cdf", "logcdf", "sf", "logsf"))
+  _ppf, _isf, _rvs, _entropy = map(_asks, ("ppf", "isf", "rvs", "entropy"))
+  _munp = _asks("moment", "_munp")
+  # `scipy.stats.fit` needs the list of shape parameters.
+  _shape_info = list
 
-  _frozen: Any
-
-  def __init__(self, frozen: Any, **options: Any):
-    """Stores the frozen distribution.
-
-    Args:
-      frozen: the distribution.
-      **options: constructor arguments of SciPy's class.
-    """
+  def __init__(self, frozen: Any):
+    """Stores the frozen distribution, which must not have a batch."""
     self._frozen = frozen
     low, high = frozen.support()
     name = type(frozen.distribution).__name__
-    own = {"a": low, "b": high, "name": name, "longname": name}
-    super().__init__(**{**own, **options})
+    super().__init__(a=low, b=high, name=name, longname=name)  # type: ignore[call-arg]
 
   def _updated_ctor_param(self) -> dict[str, Any]:
     # SciPy makes a copy by it when the distribution is frozen.
-    return {**super()._updated_ctor_param(), "frozen": self._frozen}  # type: ignore[misc]
+    return {"frozen": self._frozen}
 
-  def _shape_info(self) -> list[Any]:
-    # `scipy.stats.fit` needs the list, which is empty.
-    return []
+  def _stats(self, moments: str = "mv") -> list[Result | None]:
+    value = self._frozen.stats
+    return [value(name) if name in moments else None for name in "mvsk"]
 
-  def _cdf(self, x: Result) -> Result:
-    return self._frozen.cdf(x)
-
-  def _logcdf(self, x: Result) -> Result:
-    return self._frozen.logcdf(x)
-
-  def _sf(self, x: Result) -> Result:
-    return self._frozen.sf(x)
-
-  def _logsf(self, x: Result) -> Result:
-    return self._frozen.logsf(x)
-
-  def _ppf(self, q: Result) -> Result:
-    return self._frozen.ppf(q)
-
-  def _isf(self, q: Result) -> Result:
-    return self._frozen.isf(q)
-
-  def _stats(self, moments: str = "mv") -> tuple[Result | None, ...]:
-    return tuple(
-      self._frozen.stats(letter) if letter in moments else None
-      for letter in "mvsk"
-    )
-
-  def _munp(self, n: int) -> Result:
-    return self._frozen.moment(int(n))
-
-  def _entropy(self) -> Result:
-    return self._frozen.entropy()
-
-  def _rvs(self, size: Any = None, random_state: Any = None) -> Result:
-    return self._frozen.rvs(size, random_state)
-
-  def _expected(
-    self,
-    func: Callable[[Result], ArrayLike] | None,
-    loc: float,
-    scale: float,
-    lb: float | None,
-    ub: float | None,
-    conditional: bool,
-  ) -> Result:
-    """Computes an expectation for one location and scale."""
+  def expect(self, *args: Any, **options: Any) -> Result:
+    """Computes an expectation, with the arguments of SciPy's method."""
+    theirs = inspect.signature(super().expect)  # type: ignore[misc]
+    given: dict[str, Any] = theirs.bind(*args, **options).arguments
+    names, defaults = ("func", "args", "loc", "scale"), (None, (), 0, 1)
+    func, _, loc, scale = map(given.pop, names, defaults)
     if onp.ndim(loc) or onp.ndim(scale):
       raise ValueError(
         f"loc is {loc!r} and scale is {scale!r}: they must be numbers"
       )
-    if func is not None:
-      raw_arguments.check_callable("func", func, " of a number")
-    given = (lambda x: x) if func is None else func
-    return self._frozen.expect(
-      lambda x: given(loc + scale * x),
-      None if lb is None else (lb - loc) / scale,
-      None if ub is None else (ub - loc) / scale,
-      conditional,
-    )
+    for name in ("lb", "ub"):
+      if given.get(name) is not None:
+        given[name] = (given[name] - loc) / scale
+    f = (lambda x: x) if func is None else func
+    # What is not a function is passed on, to be refused.
+    moved = (lambda x: f(loc + scale * x)) if callable(f) else f
+    return self._frozen.expect(moved, **given)
 
 
 class ContinuousFamily(Family, stats.rv_continuous):
-  """The shifts and multiples of one continuous distribution.
+  """The shifts and multiples of one continuous distribution."""
 
-  Methods are those of `scipy.stats.rv_continuous`, without shape parameters.
-  """
-
-  def _pdf(self, x: Result) -> Result:
-    return self._frozen.pdf(x)
-
-  def _logpdf(self, x: Result) -> Result:
-    return self._frozen.logpdf(x)
-
-  def expect(
-    self,
-    func: Callable[[Result], ArrayLike] | None = None,
-    args: tuple[()] = (),
-    loc: float = 0,
-    scale: float = 1,
-    lb: float | None = None,
-    ub: float | None = None,
-    conditional: bool = False,
-  ) -> Result:
-    """Computes an expectation, as `expect` of the frozen distribution does."""
-    return self._expected(func, loc, scale, lb, ub, conditional)
+  _pdf, _logpdf = map(_asks, ("pdf", "logpdf"))
 
 
 class DiscreteFamily(Family, stats.rv_discrete):
-  """The shifts of one distribution of counts.
+  """The shifts of one distribution of counts."""
 
-  Methods are those of `scipy.stats.rv_discrete`, without shape parameters.
-  """
+  _pmf, _logpmf = map(_asks, ("pmf", "logpmf"))
 
   def __new__(cls, *args: object, **options: object) -> Self:
     """Makes an instance; SciPy's method does not know the argument."""
     return super().__new__(cls)
-
-  def _pmf(self, k: Result) -> Result:
-    return self._frozen.pmf(k)
-
-  def _logpmf(self, k: Result) -> Result:
-    return self._frozen.logpmf(k)
-
-  def expect(
-    self,
-    func: Callable[[Result], ArrayLike] | None = None,
-    args: tuple[()] = (),
-    loc: int = 0,
-    lb: float | None = None,
-    ub: float | None = None,
-    conditional: bool = False,
-  ) -> Result:
-    """Computes an expectation, as `expect` of the frozen distribution does."""
-    return self._expected(func, loc, 1, lb, ub, conditional)

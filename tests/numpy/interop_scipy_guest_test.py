@@ -234,6 +234,24 @@ class FunctionsOfScipyTest(parameterized.TestCase):
       with self.assertRaises(TypeError):
         self.frozen.cdf(bad)
 
+  def test_methods_are_pickled(self):
+    counts = adapter.wrap(pd.NegativeBinomialTrials(1, 0.25))
+    for frozen, density in ((self.frozen, "pdf"), (counts, "pmf")):
+      for name in (density, f"log{density}", "cdf", "logcdf", "sf", "logsf"):
+        expected = getattr(frozen, name)(x := [1.0, 2.0])
+        for owner in (frozen, frozen.dist):
+          method = pickle.loads(pickle.dumps(getattr(owner, name)))
+          self.assertEqual(method.__name__, name)
+          np.testing.assert_array_equal(method(x), expected)
+      mean = pickle.loads(pickle.dumps(frozen.mean))
+      self.assertEqual(mean(), frozen.mean())
+
+  def test_options_of_its_quadrature_are_refused(self):
+    counts = adapter.wrap(pd.NegativeBinomialTrials(1, 0.25))
+    for frozen, option in ((self.frozen, "epsabs"), (counts, "maxcount")):
+      with self.assertRaises(TypeError):
+        frozen.dist.expect(lambda x: x, **{option: 100})
+
   def test_counts_that_do_not_end(self):
     # With probability 1/2 the chain is never left.
     endless = pd.DiscretePhaseType([0.5, 0.5], [[0.0, 0.0], [0.0, 1.0]])
