@@ -59,8 +59,8 @@ def checked(function: object, package: str, name: str) -> object:
   @functools.wraps(function)
   def call(*args: Tree, **kwargs: Tree) -> object:
     model = [
-      args[place] if place < len(args) else kwargs.get(own)
-      for own, place in zip(wanted, places, strict=True)
+      args[place] if place < len(args) else kwargs.get(argument)
+      for argument, place in zip(wanted, places, strict=True)
     ]
     num_warnings = user_warnings.count()
     for k, rule in rules.items():
@@ -74,14 +74,14 @@ def checked(function: object, package: str, name: str) -> object:
       if hint and _has_model_first(args, discrete):
         messages = [*messages, hint]
       user_warnings.warn(f"{name}: {'; '.join(messages)}")
-    for own, place, x, before in zip(
+    for argument, place, x, before in zip(
       wanted, places, mended, model, strict=True
     ):
       if x is not before:
         if place < len(args):
           args = (*args[:place], x, *args[place + 1 :])
         else:
-          kwargs[own] = x
+          kwargs[argument] = x
     return warned(num_warnings, hinted(*args, **kwargs), args, kwargs)
 
   def warned(
@@ -185,14 +185,14 @@ def _rules(
   name: str, arguments: tuple[str, ...], discrete: bool
 ) -> dict[int, value_rules.ValueRule]:
   """Returns the valid ranges of the arguments before the model, by index."""
-  found = {}
+  rules = {}
   # The discrete reward transform checks its rewards itself.
   if name != "reward_transform" or not discrete:
-    found = {
+    rules = {
       arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments
     }
   known = nan_table.METHODS.get(name)
   rule = nan_table.rule(known, discrete) if known else None
   if known and rule and arguments[:1] == (known.argument,):
-    found[0] = rule
-  return found
+    rules[0] = rule
+  return rules

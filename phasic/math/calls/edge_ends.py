@@ -29,7 +29,7 @@ def as_arrays(tree: _T) -> _T:
   return _map_edges(_with_arrays, tree, tree)
 
 
-def as_given(tree: _T, given: object) -> _T:
+def as_given(tree: _T, argument: object) -> _T:
   """Puts sources and targets back into a gradient if they have no leaves.
 
   The indices that distributions keep belong to the structure in JAX, so that
@@ -37,9 +37,9 @@ def as_given(tree: _T, given: object) -> _T:
 
   Args:
     tree: a gradient.
-    given: the argument with respect to which it is.
+    argument: the argument with respect to which it is.
   """
-  return _map_edges(_with_static_ends, tree, given)
+  return _map_edges(_with_static_ends, tree, argument)
 
 
 def _map_edges(
@@ -81,7 +81,7 @@ def _as_array(ends: _T) -> _T | onp.ndarray:
   if ends is None or hasattr(ends, "dtype"):
     return ends
   try:
-    found = onp.asarray(ends)
+    array = onp.asarray(ends)
   except (NotImplementedError, TypeError, ValueError):  # Ragged, or traced.
     return ends
-  return found if found.dtype.kind in "iu" else ends
+  return array if array.dtype.kind in "iu" else ends

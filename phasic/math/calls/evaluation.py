@@ -54,10 +54,10 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
   """
   operands, layout, edges = _prepare(arguments, False)
   along = (None, None, None, None, np.ones_like(operands[4]))
-  found = kernel_derivatives.jvp(
+  slopes = kernel_derivatives.jvp(
     kind, operands, along, portable_edges.fallback(False), edges
   )
-  return operands_lib.result(layout, found)
+  return operands_lib.result(layout, slopes)
 
 
 def log_value_and_weight_slopes(

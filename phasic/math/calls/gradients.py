@@ -118,10 +118,10 @@ def _vjp(
   def pullback(cotangent: object) -> tuple[Result, ...]:
     cotangents = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
     fitting = [_fitting("cotangent", *pair) for pair in zip(cotangents, values)]
-    found = vjp_fn(fitting)
-    given = (*of_arrays.arrays, *fitting)
-    nan_results.warn_of_derivatives(name, found, values, given)
-    return of_arrays.spread(found)
+    derivatives = vjp_fn(fitting)
+    inputs = (*of_arrays.arrays, *fitting)
+    nan_results.warn_of_derivatives(name, derivatives, values, inputs)
+    return of_arrays.spread(derivatives)
 
   return of_arrays.result(values), pullback
 
@@ -170,8 +170,8 @@ def _jvp(
   of_arrays = _OfArrays(f, primals)
   along = of_arrays.tangents(tangents)
   values, derivatives = autodiff.forward(of_arrays, of_arrays.arrays, along)
-  given = (*of_arrays.arrays, *along)
-  nan_results.warn_of_derivatives(name, derivatives, values, given)
+  inputs = (*of_arrays.arrays, *along)
+  nan_results.warn_of_derivatives(name, derivatives, values, inputs)
   return of_arrays.result(values), of_arrays.result(derivatives)
 
 
@@ -258,8 +258,8 @@ def _one_array(f: Callable[..., object], value: object) -> Array:
       f"f returned {raw_arguments.shown(value)}: it must be one array of real "
       "numbers; vjp and jvp take structures"
     )
-  (found,) = leaves
-  return found
+  (array,) = leaves
+  return array
 
 
 def _is_constant(x: Tree) -> bool:
@@ -280,8 +280,8 @@ def _fitting(name: str, x: object, like: Array) -> Array:
     return np.zeros_like(like)
   dtype = static.dtype_name(like)
   dtypes.check_fits(x, f"a {name}", dtype, "its primal or result")
-  found = structures.as_array(x, dtype, name)
-  shape, wanted = static.shape(found), static.shape(like)
+  array = structures.as_array(x, dtype, name)
+  shape, wanted = static.shape(array), static.shape(like)
   if len(shape) != len(wanted) or any(
     isinstance(a, int) and isinstance(b, int) and a != b
     for a, b in zip(shape, wanted)
@@ -290,7 +290,7 @@ def _fitting(name: str, x: object, like: Array) -> Array:
       f"a {name} has shape {shape}: it must be {wanted}, the shape "
       "of its primal or result"
     )
-  return found
+  return array
 
 
 def _leaves_like(tree: object, like: object, name: str) -> list[object]:
@@ -339,8 +339,8 @@ class _OfArrays(Generic[_R]):
       leaves[i] = x
     for i, x in zip(self._free, self._make(leaves), strict=True):
       args[i] = x
-    found = edge_ends.as_arrays(self._f(*args))
-    results, self._result = autodiff.flatten(found)
+    returned = edge_ends.as_arrays(self._f(*args))
+    results, self._result = autodiff.flatten(returned)
     for x in results:
       if hasattr(x, "dtype") and _name(x.dtype).startswith("complex"):
         raise TypeError(
@@ -388,5 +388,5 @@ class _OfArrays(Generic[_R]):
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x
     made = edge_ends.as_given(self._make(leaves), self._of_given())
-    found = dict(zip(self._free, made, strict=True))
-    return tuple(found.get(i) for i in range(len(self._args)))
+    by_index = dict(zip(self._free, made, strict=True))
+    return tuple(by_index.get(i) for i in range(len(self._args)))

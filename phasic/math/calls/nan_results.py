@@ -55,7 +55,7 @@ def warn_of_derivatives(
   name: str,
   derivatives: Sequence[object],
   values: Sequence[object],
-  given: Sequence[object],
+  inputs: Sequence[object],
 ) -> None:
   """Warns of NaN in derivatives where the function has a value.
 
@@ -65,12 +65,12 @@ def warn_of_derivatives(
     name: the public name of what differentiates.
     derivatives: arrays of derivatives.
     values: the arrays that are differentiated.
-    given: the arguments, tangents and cotangents.
+    inputs: the arguments, tangents and cotangents.
   """
   with_nan = next(filter(array_utils.has_nan, _arrays(derivatives)), None)
   if with_nan is None or not user_warnings.warns_of_nan():
     return
-  if any(map(array_utils.has_nan, _arrays((*values, *given)))):
+  if any(map(array_utils.has_nan, _arrays((*values, *inputs)))):
     return
   _, where = _first_nan(with_nan)
   why = _NO_DERIVATIVE

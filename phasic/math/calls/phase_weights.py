@@ -112,9 +112,9 @@ def _along(
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
   places = (0, 1, 4)
 
-  def of_places(*own: Array) -> tuple[Array, Array]:
+  def of_places(*inputs: Array) -> tuple[Array, Array]:
     arrays = list(primals)
-    for i, x in zip(places, own, strict=True):
+    for i, x in zip(places, inputs, strict=True):
       arrays[i] = x
     return _value(discrete, *arrays)
 

@@ -148,14 +148,14 @@ def _stay(
   is small, it is computed from the loops, which have more digits.
   """
   fixed = autodiff.stop_gradient
-  own = sources == targets
-  leaving = array_ops.segment_sum(np.where(own, 0.0, weights), sources, p)
-  kept = array_ops.segment_sum(np.where(own, weights, 0.0), sources, p)
+  is_loop = sources == targets
+  leaving = array_ops.segment_sum(np.where(is_loop, 0.0, weights), sources, p)
+  kept = array_ops.segment_sum(np.where(is_loop, weights, 0.0), sources, p)
   rest = 1.0 - leaving
   lacks = rest - kept
   kept = kept + np.where(lacks > 4 * p * eps, lacks, 0.0)
-  given = fixed(kept) - (leaving - fixed(leaving))
-  return np.where(leaving < 0.5, rest, given)
+  from_loops = fixed(kept) - (leaving - fixed(leaving))
+  return np.where(leaving < 0.5, rest, from_loops)
 
 
 def picked(x: Array, index: onp.ndarray) -> Array:

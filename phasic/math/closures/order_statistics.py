@@ -114,13 +114,13 @@ def _masses(table: Array, n: int, counts: onp.ndarray) -> Array:
 
 def _coefficients(n: int, counts: onp.ndarray) -> onp.ndarray:
   """Computes the multinomial coefficients of multisets, as host floats."""
-  found = []
+  coefficients = []
   for row in counts:
     ways, rest = 1, n
     for c in row[row > 0]:
       ways, rest = ways * math.comb(rest, int(c)), rest - int(c)
-    found.append(_number(ways, n))
-  return onp.asarray(found)
+    coefficients.append(_number(ways, n))
+  return onp.asarray(coefficients)
 
 
 def _number(ways: int, n: int) -> float:
@@ -182,10 +182,10 @@ def _rates(
     times.append(counts[here, i])
     which.append(onp.full(len(here), e))
   weights = picked(pool, _row(which)) * _floats(times, pool)
-  found, places = onp.unique(_row(ends), return_inverse=True)
+  exit_states, places = onp.unique(_row(ends), return_inverse=True)
   exits = picked(pool, _row(exit_which)) * _floats(exit_times, pool)
-  exits = array_ops.segment_sum(exits, places, len(found))
-  return _row(sources), _row(targets), weights, found, exits, None
+  exits = array_ops.segment_sum(exits, places, len(exit_states))
+  return _row(sources), _row(targets), weights, exit_states, exits, None
 
 
 def _sums(sizes: Sequence[int]) -> list[int]:

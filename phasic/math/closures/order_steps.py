@@ -172,12 +172,12 @@ def _with_one_more(p: int, m: int) -> onp.ndarray:
   Row s has the indices for adding each of the p + 1 phases to multiset s.
   """
   smaller: onp.ndarray = multisets(p + 1, m - 1)
-  found = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
+  indices = onp.zeros((len(smaller), p + 1), dtype=onp.int64)
   for i in range(p + 1):
     smaller[:, i] += 1
-    found[:, i] = multiset_indices(smaller)
+    indices[:, i] = multiset_indices(smaller)
     smaller[:, i] -= 1
-  return found
+  return indices
 
 
 def _transitions(
@@ -229,14 +229,14 @@ def multisets(p: int, m: int) -> onp.ndarray:
     tables.append(onp.cumsum(tables[-1]))
   rest = onp.arange(count)[::-1]
   above = onp.full(count, m)
-  found = onp.zeros((count, p), dtype=onp.int64)
+  rows = onp.zeros((count, p), dtype=onp.int64)
   for i in range(p - 1, 0, -1):
     below = onp.searchsorted(tables[i - 1], rest, side="right") - 1
     rest = rest - tables[i - 1][below]
-    found[:, i] = above - below
+    rows[:, i] = above - below
     above = below
-  found[:, 0] = above
-  return found
+  rows[:, 0] = above
+  return rows
 
 
 def multiset_indices(counts: onp.ndarray) -> onp.ndarray:

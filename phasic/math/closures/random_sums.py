@@ -132,7 +132,7 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
   matrix = array_ops.segment_sum(steps.steps, places, q * q)
   matrix = np.reshape(matrix, (*static.shape(matrix)[:-1], q, q))
   batch = static.shape(weights)[:-1]
-  found = chain_solves.solve(
+  after_zeros = chain_solves.solve(
     system,
     np.concatenate(
       [
@@ -142,15 +142,15 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
       axis=-1,
     ),
   )
-  later = np.matmul(count.initial[..., None, :], found)[..., 0, :]
+  later = np.matmul(count.initial[..., None, :], after_zeros)[..., 0, :]
   none = atom * later[..., q]
   n, m = all_pairs(q, q)
   return _Count(
     count.initial + zero * later[..., :q],
     n,
     m,
-    np.reshape(found[..., :q], (*batch, q * q)),
+    np.reshape(after_zeros[..., :q], (*batch, q * q)),
     phases,
-    found[..., q],
+    after_zeros[..., q],
     none if count.atom is None else count.atom + none,
   )

@@ -72,10 +72,10 @@ def convert(
   size = len(batch)
   dtype = static.dtype_name(initial)
   model = _with_rank(size, initial, rates, exits, atom, edges)
-  others = [
+  padded_arrays = [
     padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
   ]
-  return model, tuple(others), batch, dtype
+  return model, tuple(padded_arrays), batch, dtype
 
 
 def of_arrays(
@@ -97,8 +97,8 @@ def of_arrays(
   if isinstance(rates, edge_rates.EDGES):
     edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
     rates = rates.parameters
-  found = _with_rank(len(batch), initial, rates, exits, atom, edges)
-  return found, batch, static.dtype_name(initial)
+  arguments = _with_rank(len(batch), initial, rates, exits, atom, edges)
+  return arguments, batch, static.dtype_name(initial)
 
 
 def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:
@@ -120,8 +120,8 @@ def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:
       values, map(static.shape, values), (1, 2), strict=True
     )
   )
-  own = (indices[0], indices[1], constants, coefficients)
-  return ChainArguments(initial, rates, exits, atom, own)
+  edge_arrays = (indices[0], indices[1], constants, coefficients)
+  return ChainArguments(initial, rates, exits, atom, edge_arrays)
 
 
 def dense(model: ChainArguments) -> tuple[Array, Array]:
@@ -147,21 +147,21 @@ def _check_argument(
     raise ValueError(
       f"{name} has shape {shape}: it must have at least {rank} dimensions"
     )
-  own = shape[: len(shape) - rank]
+  leading = shape[: len(shape) - rank]
   if rank > 0:
-    given = shape[len(own)]
-    known = isinstance(given, int) and isinstance(phases, int)
-    if known and given != phases:
+    size = shape[len(leading)]
+    known = isinstance(size, int) and isinstance(phases, int)
+    if known and size != phases:
       wanted = "(..., p)" if rank == 1 else "(..., p, r)"
       raise ValueError(
         f"{name} has shape {shape}: it must be {wanted} with p = {phases}, as "
         "in initial_probs"
       )
   try:
-    return static.broadcast_shapes(own, batch)
+    return static.broadcast_shapes(leading, batch)
   except ValueError:
     raise ValueError(
-      f"{name} has batch shape {own} and the model {batch}: they do not "
+      f"{name} has batch shape {leading} and the model {batch}: they do not "
       "broadcast"
     ) from None
 

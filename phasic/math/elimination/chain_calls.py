@@ -108,8 +108,10 @@ def value_of_arrays(
   """
   shape = () if times is None else static.shape(times)
   arguments, batch, dtype = chain_arguments.of_arrays(model, shape)
-  own = [] if times is None else [chain_arguments.padded(times, 0, len(batch))]
-  x = _run(rule, options, discrete, dtype, arguments, *own)
+  padded_times = (
+    [] if times is None else [chain_arguments.padded(times, 0, len(batch))]
+  )
+  x = _run(rule, options, discrete, dtype, arguments, *padded_times)
   return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
@@ -266,7 +268,7 @@ def _found(
       (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
     )
     # The call takes a matrix in place of the weights of edges.
-    found = chain_solves.Given(
+    edge_list = chain_solves.Given(
       elimination_ops.NO_EDGES,
       model.rates,
       model.initial,
@@ -275,17 +277,17 @@ def _found(
       None,
     )
   else:
-    found = chain_solves.given(model, discrete, dtype)
-    edges = static.shape(found.indices)[-1]
+    edge_list = chain_solves.given(model, discrete, dtype)
+    edges = static.shape(edge_list.indices)[-1]
   shared = control_flow.MERGES_CALLS and _are_few(edges)
   both = elimination_ops.moments(
     _portable,
-    found.indices,
-    found.weights,
-    structures.cast(model.exits, found.initial.dtype),
-    found.initial,
-    found.atom,
-    found.stay,
+    edge_list.indices,
+    edge_list.weights,
+    structures.cast(model.exits, edge_list.initial.dtype),
+    edge_list.initial,
+    edge_list.atom,
+    edge_list.stay,
     discrete=discrete,
     gives_variance=shared or option != MEAN,
     gives_root=option == STDDEV,
@@ -293,8 +295,8 @@ def _found(
   )
   if option == SECOND_MOMENT:
     both = (both[0], both[1] + np.square(both[0]))
-  if found.bad is not None:
-    both = tuple(np.where(found.bad, math.nan, x) for x in both)
+  if edge_list.bad is not None:
+    both = tuple(np.where(edge_list.bad, math.nan, x) for x in both)
   return tuple(structures.cast(x, dtype) for x in both)
 
 
@@ -312,11 +314,11 @@ def _portable(
 ) -> tuple[Array, ...]:
   """Computes `elimination_ops.moments`, with the same arguments."""
   if static.rank(weights) == static.rank(initial):
-    found = chain_solves.Given(indices, weights, initial, atom, stay, None)
+    edge_list = chain_solves.Given(indices, weights, initial, atom, stay, None)
   else:
     model = chain_arguments.ChainArguments(initial, weights, exits, atom, None)
-    found = chain_solves.of_matrix(model, discrete, epsilon)
-  system = chain_solves.complete(found, discrete, epsilon)
+    edge_list = chain_solves.of_matrix(model, discrete, epsilon)
+  system = chain_solves.complete(edge_list, discrete, epsilon)
   moments = [moment_chains.raw_moments(1, system)[..., 0]]
   if gives_variance:
     moments.append(moment_chains.variance(gives_root, system))

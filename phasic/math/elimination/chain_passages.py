@@ -65,10 +65,10 @@ def exit_jumps(system: chain_solves.System) -> Array:
   if _are_finite(times):
     return np.where(exits, jumps(system), 0.0)
   killed, endless = _without_traps(system)
-  found = jumps(killed)[..., : static.shape(system.weights)[-1]]
+  killed_jumps = jumps(killed)[..., : static.shape(system.weights)[-1]]
   unknown = _undefined_jumps(system, endless, exits | True)
-  found = np.where(exits, found + unknown[..., None], 0.0)
-  return chain_solves.checked_entries(system, found)
+  killed_jumps = np.where(exits, killed_jumps + unknown[..., None], 0.0)
+  return chain_solves.checked_entries(system, killed_jumps)
 
 
 def _are_finite(times: Array) -> bool:
@@ -117,9 +117,9 @@ def visits(system: chain_solves.System) -> Array:
     y = chain_solves.sojourns(_with_entry_phases(system))
     return chain_solves.checked_entries(system, y[..., p:])
   flows = _flows(system)
-  own = system.indices[0] == system.indices[1]
+  is_loop = system.indices[0] == system.indices[1]
   entered = array_ops.segment_sum(
-    np.where(own, 0.0, flows), system.indices[1], p + 1
+    np.where(is_loop, 0.0, flows), system.indices[1], p + 1
   )
   return chain_solves.checked_entries(system, system.initial + entered[..., :p])
 

@@ -173,15 +173,15 @@ def of_matrix(
   return Given(all_indices(p), weights, initial, atom[..., None], stay, bad)
 
 
-def complete(found: Given, discrete: bool, eps: float) -> System:
+def complete(edge_list: Given, discrete: bool, eps: float) -> System:
   """Checks and scales a list of edges; rounds probabilities near zero to zero.
 
   Args:
-    found: the list of edges.
+    edge_list: the list of edges.
     discrete: whether weights are probabilities of a step.
     eps: the precision of the model's values.
   """
-  indices, weights, initial, atom, stay, bad = found
+  indices, weights, initial, atom, stay, bad = edge_list
   p = static.shape(initial)[-1]
   tolerance = 4 * p * eps
   atom = chain_lib.derive_atom(initial, atom, tolerance)
@@ -189,8 +189,8 @@ def complete(found: Given, discrete: bool, eps: float) -> System:
   good = good & np.all((weights >= 0) & (weights < math.inf), axis=-1)
   bad = np.logical_not(good) if bad is None else bad | np.logical_not(good)
   if discrete:
-    own = indices[0] == indices[1]
-    leaving = np.where(own, 0.0, weights)
+    is_loop = indices[0] == indices[1]
+    leaving = np.where(is_loop, 0.0, weights)
     leaving = array_ops.segment_sum(leaving, indices[0], p)
     if static.shape(stay)[-1] == 0:
       total = array_ops.segment_sum(weights, indices[0], p)
@@ -234,9 +234,9 @@ def _kept(
   difference would lose digits, it is the probability of loops plus the deficit
   of the row sum.
   """
-  own = indices[0] == indices[1]
+  is_loop = indices[0] == indices[1]
   leaving, loops = (
-    array_ops.segment_sum(np.where(own, x, y), indices[0], p)
+    array_ops.segment_sum(np.where(is_loop, x, y), indices[0], p)
     for x, y in ((0.0, weights), (weights, 0.0))
   )
   lack = 1.0 - (leaving + loops)
@@ -419,8 +419,8 @@ def at_targets(system: System, x: Array) -> Array:
 
 def leaving_weights(system: System) -> Array:
   """Returns the weights (..., m), zero for edges from a phase to itself."""
-  own = system.indices[0] == system.indices[1]
-  return np.where(own, 0.0, system.weights)
+  is_loop = system.indices[0] == system.indices[1]
+  return np.where(is_loop, 0.0, system.weights)
 
 
 def later_steps(system: System, b: Array) -> Array:

@@ -97,7 +97,7 @@ def excess(system: chain_solves.System, s: Array) -> Array:
   parts = parts + np.where(inside[..., 0], two.level * later, 0.0)
   variance = np.sum(system.initial * parts, axis=-1)
   variance = variance + system.atom * np.square(mean)
-  found = [
+  statistics = [
     chain_solves.checked(system, _in_range(system, tilted, value, s))
     for tilted, value in (
       (one, exact_sums.times_power(mean, unit)),
@@ -105,7 +105,7 @@ def excess(system: chain_solves.System, s: Array) -> Array:
       (two, exact_sums.root(variance, 2.0 * unit)),
     )
   ]
-  return np.stack(found, axis=-1)
+  return np.stack(statistics, axis=-1)
 
 
 def longest_time(system: chain_solves.System, s: Array) -> Array:
@@ -120,10 +120,10 @@ def longest_time(system: chain_solves.System, s: Array) -> Array:
   system = system._replace(
     weights=fixed(system.weights), initial=fixed(system.initial)
   )
-  found = _tilted(system, fixed(s))
-  inside = found.known & found.reached
+  tilted = _tilted(system, fixed(s))
+  inside = tilted.known & tilted.reached
   ones = np.where(inside, 1.0, 0.0)[..., None]
-  times = chain_solves.solve(found.chain, ones)[..., 0]
+  times = chain_solves.solve(tilted.chain, ones)[..., 0]
   longest = np.max(np.where(inside, times, 0.0), axis=-1)
   return longest
 
@@ -171,8 +171,8 @@ def _tilted(system: chain_solves.System, s: Array) -> _Tilted:
   to_end = system.indices[1] == p
   target = np.where(to_end, 1.0, chain_solves.at_targets(system, x))
   tilted = system._replace(weights=system.weights * (target / source))
-  own = system.indices[0] == system.indices[1]
-  lack = system.weights * np.where(own, 0.0, 1.0 - target / source)
+  is_loop = system.indices[0] == system.indices[1]
+  lack = system.weights * np.where(is_loop, 0.0, 1.0 - target / source)
   lack = array_ops.segment_sum(lack, system.indices[0], p) - s[..., None]
   killed_system, absorbed = killing.killed(
     tilted, tilted.weights, lack - fixed(lack)
@@ -184,9 +184,9 @@ def _grown(system: chain_solves.System, s: Array) -> Array:
   """Computes E exp(s X) for s >= 0."""
   tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
-  found = chain_solves.solve(tilted.chain, none, tilted.absorbed[..., None])
+  solution = chain_solves.solve(tilted.chain, none, tilted.absorbed[..., None])
   there = tilted.reached | tilted.known
-  x = tilted.level * found[..., 0]
+  x = tilted.level * solution[..., 0]
   total = system.atom + np.sum(np.where(there, system.initial * x, 0.0), -1)
   return chain_solves.checked(system, _in_range(system, tilted, total, s))
 

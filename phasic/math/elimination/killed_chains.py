@@ -157,16 +157,18 @@ def kill(
   n = array_ops.binary_exponent(np.where(largest > 0, largest, 1.0))
   n = np.minimum(np.maximum(n, float(info.minexp)), float(info.maxexp - 2))
   unit = array_ops.power_of_two(n)
-  own = times * array_ops.power_of_two(-n)
-  good = good & ((times == 0) | (own > 2.0 ** ((info.minexp + 20) / power)))
+  scaled_times = times * array_ops.power_of_two(-n)
+  good = good & (
+    (times == 0) | (scaled_times > 2.0 ** ((info.minexp + 20) / power))
+  )
   weights = weights * unit[..., None]
   rate = np.zeros((), dtype=static.dtype_name(times)) + 1.0
-  return Killed(sources, targets, weights, own, good, rate, unit)
+  return Killed(sources, targets, weights, scaled_times, good, rate, unit)
 
 
 def integral(
   option: Option,
-  own: Integral,
+  form: Integral,
   killed: Killed,
   initial: Array,
   parts: Sequence[Part],
@@ -175,16 +177,16 @@ def integral(
 
   Args:
     option: the option of the rule.
-    own: the integral's power, kind and time unit.
+    form: the integral's power, kind and time unit.
     killed: the killed chain.
     initial: masses of the phases of the larger chain, (..., q).
     parts: its edges, as in `density`. Paths in it end after one killing more
       than the power of the integral.
   """
-  power, kind, _ = own
+  power, kind, _ = form
   c, times = killed.rate, killed.times
   later = times + 1.0 if option.discrete else times
-  found = density(option.discrete, initial, parts, later, kind)
+  result = density(option.discrete, initial, parts, later, kind)
   if killed.unit is None:
     alive = (power - times) * np.log1p(-c)
     sizes = [c] * (power + 1)
@@ -193,12 +195,12 @@ def integral(
   if kind == "log_density":
     for size in sizes:
       alive = alive - np.log(size)
-    found = found + alive
+    result = result + alive
   else:
     for size in sizes:
-      found = found / size
-    found = found * np.exp(alive)
-  return np.where(killed.good, found, math.nan)
+      result = result / size
+    result = result * np.exp(alive)
+  return np.where(killed.good, result, math.nan)
 
 
 def density(

@@ -51,10 +51,11 @@ def killed(
     p), for which the solution is the probability of absorption without killing.
   """
   p, m = static.shape(system.initial)[-1], static.shape(weights)[-1]
-  found = with_killing(system, weights, killing)
-  own, rest = found.weights[..., :m], found.weights[..., m:]
-  absorbed = np.where(system.indices[1] == p, own, 0.0)
-  return found, np.concatenate([absorbed, np.zeros_like(rest)], axis=-1)
+  killed_system = with_killing(system, weights, killing)
+  weights = killed_system.weights
+  edge_weights, rest = weights[..., :m], weights[..., m:]
+  absorbed = np.where(system.indices[1] == p, edge_weights, 0.0)
+  return killed_system, np.concatenate([absorbed, np.zeros_like(rest)], axis=-1)
 
 
 def absorbed_or_caught(

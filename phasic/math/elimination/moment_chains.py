@@ -50,25 +50,25 @@ def raw_moments(
   undefined = chain_solves.undefined(
     infinite, system.initial, system.weights, rewards
   )
-  sums, found = [r], []
+  sums, moments = [r], []
   unit: Array | float = 0.0
   for k in range(1, order + 1):
     total, exponent = exact_sums.dot(y, sums[-1])
     exponent = exponent + unit - k * system.exponent
     value = exact_sums.times_power(total, exponent)
     value = np.where(infinite, math.inf, value) + undefined
-    found.append(chain_solves.checked(system, value))
+    moments.append(chain_solves.checked(system, value))
     if k == order:
       break
     if system.stay is None:
       x = chain_solves.solve(system, sums[-1][..., None])[..., 0]
-      own = chain_solves.largest_exponent(np.where(reached, x, 0.0))
-      unit = unit + own
-      x = exact_sums.times_power(x, -own[..., None])
+      scale = chain_solves.largest_exponent(np.where(reached, x, 0.0))
+      unit = unit + scale
+      x = exact_sums.times_power(x, -scale[..., None])
       sums.append((k + 1) * _product(r, x))
     else:
       sums.append(_next_sum(system, r, sums))
-  return np.stack(found, axis=-1)
+  return np.stack(moments, axis=-1)
 
 
 def variance(root: bool, system: chain_solves.System) -> Array:
@@ -124,18 +124,18 @@ def covariance(system: chain_solves.System, rewards: Array) -> Array:
   parts = _changes(system, y, z, r)
   sizes = [np.max(np.abs(d), axis=-2) for _, _, d in parts]
   largest = np.max(np.stack(sizes, axis=-2), axis=-2)
-  own = chain_solves.largest_exponent(largest[..., None])
+  scale = chain_solves.largest_exponent(largest[..., None])
   total: Array | float = 0.0
   for masses, counts, changes in parts:
-    changes = exact_sums.times_power(changes, -own[..., None, :])
+    changes = exact_sums.times_power(changes, -scale[..., None, :])
     weighted = (masses * counts)[..., None] * changes
     total = total + np.matmul(np.moveaxis(weighted, -1, -2), changes)
-  pairs = own[..., None] + own[..., None, :]
+  pairs = scale[..., None] + scale[..., None, :]
   lost = infinite[..., None] | infinite[..., None, :]
-  found = np.where(lost, math.nan, total) + undefined[..., None, None]
+  covariances = np.where(lost, math.nan, total) + undefined[..., None, None]
   exponent = pairs - 2 * system.exponent[..., None, None]
-  found = exact_sums.times_power(found, exponent)
-  return found * np.where(system.bad, math.nan, 1.0)[..., None, None]
+  covariances = exact_sums.times_power(covariances, exponent)
+  return covariances * np.where(system.bad, math.nan, 1.0)[..., None, None]
 
 
 def cross_moments(system: chain_solves.System, rewards: Array) -> Array:
@@ -153,14 +153,14 @@ def cross_moments(system: chain_solves.System, rewards: Array) -> Array:
       for a in range(static.shape(r)[-1])
     ]
     x = np.stack(columns, axis=-1)
-  own = chain_solves.largest_exponent(
+  scale = chain_solves.largest_exponent(
     np.moveaxis(np.where(reached, x, 0.0), -1, -2)
   )
-  x = exact_sums.times_power(x, -own[..., None, :])
+  x = exact_sums.times_power(x, -scale[..., None, :])
   weighted = np.moveaxis(_product(r, y[..., None]), -1, -2)
   total = np.matmul(weighted, np.where(x == math.inf, 0.0, x))
   # Scale by both powers at once: either power alone may be out of range.
-  exponent = own[..., None, :] - 2 * system.exponent[..., None, None]
+  exponent = scale[..., None, :] - 2 * system.exponent[..., None, None]
   total = exact_sums.times_power(total, exponent)
   total = total + np.moveaxis(total, -1, -2)
   if system.stay is not None:
@@ -200,18 +200,18 @@ def _changes(
   left = exact_sums.compensated_sum(
     np.concatenate([one, -system.initial * one], axis=-1)
   )
-  found = [
+  parts = [
     (system.initial, np.ones_like(x[..., 0]), x - mean),
     (left[..., None], one, mean),
   ]
   if system.stay is None:
-    found.append((system.weights, z, d))
+    parts.append((system.weights, z, d))
   else:
     source_rewards = chain_solves.at_sources(system, np.moveaxis(r, -1, -2))
     d = np.moveaxis(source_rewards, -1, -2) - d
-    found.append((chain_solves.leaving_weights(system), z, d))
-    found.append((system.stay, y, r + np.zeros_like(x)))
-  return found
+    parts.append((chain_solves.leaving_weights(system), z, d))
+    parts.append((system.stay, y, r + np.zeros_like(x)))
+  return parts
 
 
 def _checked_rewards(

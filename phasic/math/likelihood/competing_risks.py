@@ -90,7 +90,7 @@ def cause_probs(
     (initial_probs, clipped, None, prob_zero),
     operands.argument_names(discrete),
   )
-  found = [
+  probs = [
     np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)
     for cause in range(count)
   ]
@@ -99,5 +99,5 @@ def cause_probs(
     # derives.
     arguments = (initial_probs, clipped, 0.0, None, prob_zero)
     atom = evaluation.value("cdf", arguments, discrete)
-    found = [x + atom if c == cause_of_atom else x for c, x in enumerate(found)]
-  return array_utils.at_most(np.stack(found, axis=-1), 1.0)
+    probs = [x + atom if c == cause_of_atom else x for c, x in enumerate(probs)]
+  return array_utils.at_most(np.stack(probs, axis=-1), 1.0)

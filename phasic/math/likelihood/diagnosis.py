@@ -127,11 +127,11 @@ def _diagnosed(
   functions = _functions(discrete)
   names = tuple(
     name
-    for name, own in nan_table.METHODS.items()
-    if name in functions.__all__ and own.argument not in ("k", "other")
+    for name, entry in nan_table.METHODS.items()
+    if name in functions.__all__ and entry.argument not in ("k", "other")
   )
-  own = nan_table.known(method, names)
-  nan_table.check_argument(method, own.argument, value, upper)
+  entry = nan_table.known(method, names)
+  nan_table.check_argument(method, entry.argument, value, upper)
 
   def reasons_at(time: ArrayLike | None, name: str) -> onp.ndarray:
     kind = function_kinds.kind_of(name)
@@ -139,27 +139,27 @@ def _diagnosed(
 
   if upper is not None:
     return reasons_at(value, "log_prob")
-  given = (value,) if own.argument else ()
+  arguments = (value,) if entry.argument else ()
   with user_warnings.derived():
-    found = static.concrete(getattr(functions, method)(*given, *model))
-  if found is None:
+    results = static.concrete(getattr(functions, method)(*arguments, *model))
+  if results is None:
     raise TypeError(
       f"{method} is traced: it must be concrete; call diagnose outside jit"
     )
   why = onp.asarray("ok")
-  if onp.any(onp.isnan(found)):
+  if onp.any(onp.isnan(results)):
     if method in function_kinds.KINDS:
       why = reasons_at(value, method)
     else:
-      rule = nan_table.rule(own, discrete)
+      rule = nan_table.rule(entry, discrete)
       # At time 1 every argument of the model is used, so all are checked.
       why = nan_table.of_method(
-        own._replace(rule=rule),
+        entry._replace(rule=rule),
         None if value is None else onp.asarray(static.concrete(value)),
         reasons_at(1.0, "survival_function"),
         reasons_at,
       )
-  return nan_table.of_results(found, why)
+  return nan_table.of_results(results, why)
 
 
 def _functions(discrete: bool) -> types.ModuleType:
@@ -202,7 +202,7 @@ def reasons(
     lay_out = call.result
   native = kernel_ops.path_of_call() == "kernel"
   if native:
-    found: onp.ndarray = onp.asarray(
+    statuses: onp.ndarray = onp.asarray(
       kernel_ops.status(kind, operands, edges, kinds, discrete)
     )
   elif edges or discrete or upper is not None:
@@ -211,8 +211,8 @@ def reasons(
       "models, edges and the argument upper; call it where the kernel runs"
     )
   else:
-    found = _portable_codes(kind, operands)
-  codes = onp.asarray(static.concrete(lay_out(np.asarray(found))))
+    statuses = _portable_codes(kind, operands)
+  codes = onp.asarray(static.concrete(lay_out(np.asarray(statuses))))
   known, index = onp.unique(codes, return_inverse=True)
   messages = [
     kernel_ops.status_message(int(code)) if native else _RULES[int(code)]
@@ -245,9 +245,9 @@ def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
   alpha, matrix, exits, atom, times = host
   nan = onp.isnan(onp.asarray(static.concrete(value)))
   p = onp.shape(alpha)[-1]
-  given = onp.shape(exits)[-1] > 0
+  has_exits = onp.shape(exits)[-1] > 0
   eye = onp.eye(p, dtype=bool)
-  read = onp.where(eye, 0.0, matrix) if given else matrix
+  read = onp.where(eye, 0.0, matrix) if has_exits else matrix
   off = onp.where(eye, 0.0, matrix)
   scale = 4 * p * eps * onp.max(onp.abs(matrix), axis=-1)
   derived = onp.shape(atom)[-1] == 0
@@ -263,7 +263,7 @@ def _portable_codes(kind: str, operands: KernelArrays) -> onp.ndarray:
     onp.any(
       onp.logical_not((exits >= 0) & onp.isfinite(exits)), -1, keepdims=True
     ),
-    never if given else onp.any(onp.sum(matrix, -1) > scale, -1)[..., None],
+    never if has_exits else onp.any(onp.sum(matrix, -1) > scale, -1)[..., None],
     onp.isnan(times),
     nan,
   ]

@@ -187,6 +187,6 @@ def _weights(
   if weights is None:
     return structures.constant(1.0, dtype)
   dtypes.check_fits(weights, "weights", dtype, "the model")
-  found = structures.as_array(weights, dtype, "weights")
-  value_rules.warn("expected_statistics", "weights", found, rule)
-  return np.where(rule.holds(found), found, math.nan)
+  array = structures.as_array(weights, dtype, "weights")
+  value_rules.warn("expected_statistics", "weights", array, rule)
+  return np.where(rule.holds(array), array, math.nan)

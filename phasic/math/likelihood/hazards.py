@@ -219,18 +219,18 @@ def cause_hazard(
   """
   dtype = static.dtype_name(times)
   initial_probs, matrix, exits, prob_zero = part
-  own = (initial_probs, matrix, times, exits, prob_zero)
+  timed_part = (initial_probs, matrix, times, exits, prob_zero)
   log_prob = evaluation.value(
-    "log_density", _widened(own, discrete), discrete=discrete
+    "log_density", _widened(timed_part, discrete), discrete=discrete
   )
   initial_probs, matrix, exits, prob_zero = model
   before = times - 1.0 if discrete else times
-  whole = (initial_probs, matrix, before, exits, prob_zero)
+  timed_model = (initial_probs, matrix, before, exits, prob_zero)
   log_left = evaluation.value(
-    "log_survival", _widened(whole, discrete), discrete=discrete
+    "log_survival", _widened(timed_model, discrete), discrete=discrete
   )
-  found = _log_quotient(log_prob, log_left, static.dtype_name(log_left))
-  return structures.cast(np.exp(found), dtype)
+  log_hazard = _log_quotient(log_prob, log_left, static.dtype_name(log_left))
+  return structures.cast(np.exp(log_hazard), dtype)
 
 
 def _widened(arguments: TimedModel, discrete: bool) -> TimedModel:

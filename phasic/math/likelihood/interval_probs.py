@@ -47,7 +47,7 @@ def log_interval_prob(
     return _of_steps(model, np.floor(lower), np.floor(upper))
   empty = upper <= lower
   # Evaluate (0, inf) in place of an empty interval, and overwrite the result.
-  found = observations.log_likelihood_terms(
+  log_prob = observations.log_likelihood_terms(
     initial_probs,
     matrix,
     np.where(empty, 0.0, lower),
@@ -55,7 +55,7 @@ def log_interval_prob(
     exit_rates=exits,
     prob_zero=prob_zero,
   )
-  return np.where(empty, -math.inf, found)
+  return np.where(empty, -math.inf, log_prob)
 
 
 def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
@@ -73,8 +73,8 @@ def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
   below = evaluation.value("log_cdf", until, discrete=True)
   beyond = (initial_probs, matrix, low, exits, prob_zero)
   above = evaluation.value("log_survival", beyond, discrete=True)
-  found = above + np.where(upper < math.inf, within, 0.0)
-  found = np.where(lower < 0, below, found)
+  log_prob = above + np.where(upper < math.inf, within, 0.0)
+  log_prob = np.where(lower < 0, below, log_prob)
   unknown = np.isnan(lower) | np.isnan(upper)
-  found = np.where(unknown, math.nan, found)
-  return np.where(empty, -math.inf, found)
+  log_prob = np.where(unknown, math.nan, log_prob)
+  return np.where(empty, -math.inf, log_prob)

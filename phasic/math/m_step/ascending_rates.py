@@ -115,9 +115,13 @@ def _pooled(
   backwards = np.take(blocks, onp.arange(p)[::-1], axis=0)
   places = np.take(starts, onp.arange(p)[::-1], axis=0)
   none = np.zeros_like(blocks[0]) + math.inf
-  _, found = control_flow.scan(pooled, none, (backwards, places))
-  found = np.moveaxis(np.take(found, onp.arange(p)[::-1], axis=0), 0, -1)
-  return np.where(statistics.visits != 0, found, np.minimum(found, rates))
+  _, ascending = control_flow.scan(pooled, none, (backwards, places))
+  ascending = np.moveaxis(
+    np.take(ascending, onp.arange(p)[::-1], axis=0), 0, -1
+  )
+  return np.where(
+    statistics.visits != 0, ascending, np.minimum(ascending, rates)
+  )
 
 
 def _block_sums(x: Array) -> Array:

@@ -102,10 +102,10 @@ def _searched(
   fall = float(onp.max(-changes, initial=0.0))
   part = 1.0 if fall < 0.99 else 0.99 / fall
   for _ in range(_MOST_HALVINGS):
-    found = onp.dot(counts, onp.log1p(part * changes)) - part * onp.dot(
+    increase = onp.dot(counts, onp.log1p(part * changes)) - part * onp.dot(
       costs, step
     )
-    if found >= 1e-4 * part * gain:
+    if increase >= 1e-4 * part * gain:
       return theta + part * step
     part /= 2
   return theta

@@ -186,14 +186,14 @@ def values(
     coefficients: (..., m, d); None or an array with d = 0 if the parameters are
       the weights.
   """
-  found = parameters
+  weights = parameters
   if coefficients is not None and static.shape(coefficients)[-1] == 1:
-    found = coefficients[..., 0] * parameters
+    weights = coefficients[..., 0] * parameters
   elif coefficients is not None and static.shape(coefficients)[-1] > 0:
-    found = np.matmul(coefficients, parameters[..., None])[..., 0]
+    weights = np.matmul(coefficients, parameters[..., None])[..., 0]
   if constants is not None and static.shape(constants)[-1] > 0:
-    found = found + constants
-  return found
+    weights = weights + constants
+  return weights
 
 
 def dense(phases: int, edges: Edges) -> tuple[Array, Array]:

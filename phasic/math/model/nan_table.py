@@ -113,10 +113,10 @@ def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
   return METHODS[method]
 
 
-def rule(own: Method, discrete: bool) -> value_rules.ValueRule | None:
+def rule(method: Method, discrete: bool) -> value_rules.ValueRule | None:
   """Returns the rule of a method's argument; in discrete time it is a count."""
-  is_count = discrete and own.rule is value_rules.TIME
-  return value_rules.COUNT if is_count else own.rule
+  is_count = discrete and method.rule is value_rules.TIME
+  return value_rules.COUNT if is_count else method.rule
 
 
 def check_argument(
@@ -137,7 +137,7 @@ def check_argument(
 
 
 def of_method(
-  own: Method,
+  method: Method,
   value: onp.ndarray | None,
   why: onp.ndarray,
   reasons: Callable[[onp.ndarray, str], onp.ndarray] | None,
@@ -146,29 +146,29 @@ def of_method(
   """Returns why results of a method are NaN if they are.
 
   Args:
-    own: the method's row of the table.
+    method: the method's row of the table.
     value: its argument, or None.
     why: why all values of the model are NaN; "ok" if they are not.
     reasons: returns the reasons of a density at values, given its name; or None.
     is_vector: whether the last axis of the argument has one vector.
   """
-  why = onp.where(why == "ok", own.why, why)
+  why = onp.where(why == "ok", method.why, why)
   if value is None:
     return why
-  if own.is_time and reasons is not None:
+  if method.is_time and reasons is not None:
     for other in ("log_prob", "log_survival_function"):
       there = reasons(value, other)
       why = onp.where(there == "ok", why, there)
-  name = own.argument
-  found = onp.where(onp.isinf(value), f"{name}: it must be finite", "ok")
-  if own.rule is not None:
-    good = own.rule.holds_on_host(value)
-    found = onp.where(good, found, f"{name}: {own.rule.text}")
-  found = onp.where(onp.isnan(value), f"{name}: is NaN", found)
+  name = method.argument
+  problems = onp.where(onp.isinf(value), f"{name}: it must be finite", "ok")
+  if method.rule is not None:
+    good = method.rule.holds_on_host(value)
+    problems = onp.where(good, problems, f"{name}: {method.rule.text}")
+  problems = onp.where(onp.isnan(value), f"{name}: is NaN", problems)
   if is_vector:
-    first = onp.argmax(found != "ok", axis=-1)[..., None]
-    found = onp.take_along_axis(found, first, axis=-1)[..., 0]
-  return onp.where(found == "ok", why, found)
+    first = onp.argmax(problems != "ok", axis=-1)[..., None]
+    problems = onp.take_along_axis(problems, first, axis=-1)[..., 0]
+  return onp.where(problems == "ok", why, problems)
 
 
 def of_results(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
@@ -183,13 +183,13 @@ def of_results(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
     The reason where a result is NaN; where one is infinite, that it has no
     derivatives; else "ok".
   """
-  own = onp.ndim(results) - onp.ndim(why)
-  why = onp.reshape(why, (*onp.shape(why), *(1,) * max(own, 0)))
+  extra = onp.ndim(results) - onp.ndim(why)
+  why = onp.reshape(why, (*onp.shape(why), *(1,) * max(extra, 0)))
   why = onp.where(why == "ok", UNKNOWN, why)
   infinite = onp.where(
     results > 0.0,
     "the value is inf, which has no derivatives",
     "the value is -inf, which has no derivatives",
   )
-  found = onp.where(onp.isinf(results), infinite, "ok")
-  return onp.where(onp.isnan(results), why, found)
+  reasons = onp.where(onp.isinf(results), infinite, "ok")
+  return onp.where(onp.isnan(results), why, reasons)

@@ -116,32 +116,34 @@ def convert(
     dtype = _dtype({**by_name, **edges}, names)
   else:
     dtype = _dtype(by_name, names)
-  found: dict[str, Tree] = {
+  arrays: dict[str, Tree] = {
     name: None if x is None else structures.as_array(x, dtype, name)
     for name, x in by_name.items()
   }
   if isinstance(subgenerator, edge_rates.EDGES):
-    found[names[1]] = edge_rates.convert(subgenerator, dtype)
+    arrays[names[1]] = edge_rates.convert(subgenerator, dtype)
   check_shapes(
-    found[names[0]],
-    found[names[1]],
-    found[names[-2]],
-    found[names[-1]],
+    arrays[names[0]],
+    arrays[names[1]],
+    arrays[names[-2]],
+    arrays[names[-1]],
     names,
   )
-  return tuple(found[name] for name in names)
+  return tuple(arrays[name] for name in names)
 
 
-def _dtype(given: Mapping[str, object], names: Sequence[str]) -> str:
+def _dtype(arguments: Mapping[str, object], names: Sequence[str]) -> str:
   """Returns the common dtype of a model and values, see `dtypes.is_narrower`."""
   values = names[2:-2]
-  if any(getattr(given[x], "dtype", None) is not None for x in values):
-    own = dtypes.common_dtype(
-      {k: x for k, x in given.items() if k not in values}
+  if any(getattr(arguments[x], "dtype", None) is not None for x in values):
+    model_dtype = dtypes.common_dtype(
+      {k: x for k, x in arguments.items() if k not in values}
     )
-    narrow = [x for x in values if dtypes.is_narrower(given[x], x, own)]
-    given = {k: x for k, x in given.items() if k not in narrow}
-  return dtypes.common_dtype(given)
+    narrow = [
+      x for x in values if dtypes.is_narrower(arguments[x], x, model_dtype)
+    ]
+    arguments = {k: x for k, x in arguments.items() if k not in narrow}
+  return dtypes.common_dtype(arguments)
 
 
 def is_edges(x: object) -> TypeGuard[Edges]:
@@ -152,11 +154,14 @@ def is_edges(x: object) -> TypeGuard[Edges]:
 def batch_shape(model: Model) -> static.Shape:
   """Returns the batch shape of a model as `convert` returns it."""
   initial, rates, exits, atom = model
-  own = (
+  rates_and_rank = (
     (rates.parameters, 1) if isinstance(rates, edge_rates.EDGES) else (rates, 2)
   )
   return static.broadcast_shapes(
-    batch_of(initial, 1), batch_of(*own), batch_of(exits, 1), batch_of(atom, 0)
+    batch_of(initial, 1),
+    batch_of(*rates_and_rank),
+    batch_of(exits, 1),
+    batch_of(atom, 0),
   )
 
 
@@ -298,10 +303,12 @@ def _find_layout(
   missing = max(0, len(batch) - len(times_shape))
   padded = (1,) * missing + times_shape
   kept = tuple(i for i, d in enumerate(batch) if not _is_one(d))
-  own = tuple(len(padded) - len(batch) + i for i in kept)
-  time_axes = tuple(i for i in range(len(padded)) if i not in own)
-  is_flat = len(time_axes) == 1 and own + time_axes == tuple(range(len(padded)))
-  return Layout(batch, kept, padded, full, (own, time_axes), is_flat)
+  model_axes = tuple(len(padded) - len(batch) + i for i in kept)
+  time_axes = tuple(i for i in range(len(padded)) if i not in model_axes)
+  is_flat = len(time_axes) == 1 and model_axes + time_axes == tuple(
+    range(len(padded))
+  )
+  return Layout(batch, kept, padded, full, (model_axes, time_axes), is_flat)
 
 
 _kept_layout = functools.lru_cache(maxsize=256)(_find_layout)
@@ -334,10 +341,10 @@ def _model_operand(layout: Layout, x: Array, event_rank: int) -> Array:
   if event_rank and not layout.batch:
     return x
   shape = static.shape(x)
-  own, event = shape[: len(shape) - event_rank], shape[-event_rank:]
+  batch, event = shape[: len(shape) - event_rank], shape[-event_rank:]
   event = event if event_rank else (1,)
-  own = (1,) * (len(layout.batch) - len(own)) + tuple(own)
-  return np.reshape(x, (*(own[i] for i in layout.kept), *event))
+  batch = (1,) * (len(layout.batch) - len(batch)) + tuple(batch)
+  return np.reshape(x, (*(batch[i] for i in layout.kept), *event))
 
 
 def times_operand(layout: Layout, times: Array) -> Array:
@@ -361,15 +368,15 @@ def cotangent(layout: Layout, x: Array, name: str) -> Array:
   Raises:
     ValueError: it does not broadcast to the shape of the result.
   """
-  own, full = static.shape(x), layout.full
-  missing = len(full) - len(own)
+  shape, full = static.shape(x), layout.full
+  missing = len(full) - len(shape)
   fits = missing >= 0 and not any(
     _differ(a, b) and not _is_one(a)
-    for a, b in zip(own, full[missing:], strict=True)
+    for a, b in zip(shape, full[missing:], strict=True)
   )
   if not fits:
     raise ValueError(
-      f"{name} has shape {own}: it must broadcast to shape {tuple(full)}"
+      f"{name} has shape {shape}: it must broadcast to shape {tuple(full)}"
     )
   return _to_last_axis(layout, np.broadcast_to(x, full), full)
 
@@ -384,9 +391,9 @@ def summed(x: Array, shape: static.Shape) -> Array:
   """Sums over the dimensions that broadcasting added to an array."""
   full = static.shape(x)
   extra = len(full) - len(shape)
-  own = (1,) * extra + tuple(shape)
+  padded = (1,) * extra + tuple(shape)
   for axis in range(len(full) - 1, -1, -1):
-    if _is_one(own[axis]) and not _is_one(full[axis]):
+    if _is_one(padded[axis]) and not _is_one(full[axis]):
       x = np.sum(x, axis=axis)
   return np.reshape(x, shape)
 

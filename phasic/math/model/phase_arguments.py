@@ -40,11 +40,11 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
   if not shape:
     raise ValueError("initial_probs is a scalar: it must be (..., p)")
   p = shape[-1]
-  given = {int(i) for i in numbers}
-  wrong = [i for i in given if not 0 <= i < p]
+  chosen = {int(i) for i in numbers}
+  wrong = [i for i in chosen if not 0 <= i < p]
   if wrong:
     raise ValueError(f"phases has {wrong[0]}: it must be in [0, {p})")
-  return [float(i in given) for i in range(p)]
+  return [float(i in chosen) for i in range(p)]
 
 
 def require_edges(edges: object, name: str) -> None:
@@ -99,18 +99,18 @@ def weighted_rewards(
   dtype = dtypes.common_dtype(values)
   converted = structures.as_array(rewards, dtype, "rewards")
   weights = structures.as_array(factors, dtype, name)
-  shape, own = static.shape(converted), static.shape(weights)
-  if len(shape) < 2 or len(own) < 1 or own[-1] != shape[-1]:
+  shape, factors_shape = static.shape(converted), static.shape(weights)
+  if len(shape) < 2 or len(factors_shape) < 1 or factors_shape[-1] != shape[-1]:
     raise ValueError(
-      f"rewards have shape {shape} and {name} {own}: the number of rewards R "
-      "must agree in (..., p, R) and (..., R)"
+      f"rewards have shape {shape} and {name} {factors_shape}: the number of "
+      "rewards R must agree in (..., p, R) and (..., R)"
     )
   try:
-    static.broadcast_shapes(shape[:-2], own[:-1])
+    static.broadcast_shapes(shape[:-2], factors_shape[:-1])
   except ValueError:
     raise ValueError(
-      f"rewards have shape {shape} and {name} {own}: batch shapes do not "
-      "broadcast"
+      f"rewards have shape {shape} and {name} {factors_shape}: batch shapes do "
+      "not broadcast"
     ) from None
   # Check both factors: the product of two negative numbers would look valid.
   good = (converted >= 0) & (weights >= 0)[..., None, :]

@@ -31,7 +31,7 @@ def values_at_hand(arrays: Sequence[object]) -> list[Tree] | None:
     A list, with None for None. None if an array is traced, on an accelerator or
     in another process, or if they have more than `MOST_NUMBERS` numbers.
   """
-  found: list[onp.ndarray | None] = []
+  values: list[onp.ndarray | None] = []
   total = 0
   for x in arrays:
     if type(x) is onp.ndarray:
@@ -45,8 +45,8 @@ def values_at_hand(arrays: Sequence[object]) -> list[Tree] | None:
       x = static.at_hand(x) if total <= MOST_NUMBERS else None
       if x is None:
         return None
-    found.append(x)
-  return found
+    values.append(x)
+  return values
 
 
 def _size(x: object) -> int:
@@ -183,8 +183,10 @@ def full_generator(x: onp.ndarray) -> int | None:
   closed: onp.ndarray = onp.all(
     onp.abs(sums) <= 4 * _tolerance(x) * scale, axis=-1
   )
-  found: onp.ndarray = never_left & (x > 0.0).any(axis=-2) & closed[..., None]
-  return int(onp.argwhere(found)[0][-1]) if found.any() else None
+  absorbing: onp.ndarray = (
+    never_left & (x > 0.0).any(axis=-2) & closed[..., None]
+  )
+  return int(onp.argwhere(absorbing)[0][-1]) if absorbing.any() else None
 
 
 def full_transition_matrix(x: onp.ndarray) -> int | None:
@@ -201,8 +203,8 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
     onp.abs(x.sum(axis=-1) - 1.0) <= 4 * _tolerance(x)
   ).all(axis=-1)
   entered: onp.ndarray = onp.where(eye, 0.0, x).max(axis=-2) > 0.0
-  found: onp.ndarray = stays & entered & closed[..., None]
-  return int(onp.argwhere(found)[0][-1]) if found.any() else None
+  absorbing: onp.ndarray = stays & entered & closed[..., None]
+  return int(onp.argwhere(absorbing)[0][-1]) if absorbing.any() else None
 
 
 def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
@@ -223,8 +225,8 @@ def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
     onp.abs(exits) <= 4 * x.shape[-1] * eps * scale, axis=-1
   )
   largest: onp.ndarray = exits.max(axis=-1)
-  found: onp.ndarray = closed & (largest > 0.0)
-  return float(largest[found][0]) if found.any() else None
+  is_lost: onp.ndarray = closed & (largest > 0.0)
+  return float(largest[is_lost][0]) if is_lost.any() else None
 
 
 def are_single(x: onp.ndarray) -> onp.ndarray:

@@ -139,9 +139,9 @@ def warn(owner: str, name: str, x: ArrayLike, rule: ValueRule) -> None:
     user_warnings.warn(f"{owner}: {message}")
 
 
-def first_place(found: onp.ndarray) -> tuple[tuple[int, ...], str]:
+def first_place(mask: onp.ndarray) -> tuple[tuple[int, ...], str]:
   """Returns the index of the first true entry, and its text, such as [0, 1]."""
-  index = tuple(int(i) for i in onp.argwhere(found)[0])
+  index = tuple(int(i) for i in onp.argwhere(mask)[0])
   return index, f"[{', '.join(map(str, index))}]" if index else ""
 
 

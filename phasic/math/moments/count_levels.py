@@ -24,21 +24,21 @@ def checked(name: str, values: ArrayLike, size: int) -> tuple[int, ...]:
     raise TypeError(
       f"{name} is {raw_arguments.shown(values)}: it must be a sequence of integers"
     )
-  found = tuple(int(n) for n in known)
-  if len(found) != size or min(found, default=0) < 0:
+  integers = tuple(int(n) for n in known)
+  if len(integers) != size or min(integers, default=0) < 0:
     raise ValueError(
-      f"{name} is {found}: it must have R = {size} integers >= 0, one for each "
-      "reward"
+      f"{name} is {integers}: it must have R = {size} integers >= 0, one for "
+      "each reward"
     )
-  return found
+  return integers
 
 
 def levels(counts: tuple[int, ...]) -> list[list[tuple[int, ...]]]:
   """Lists the multi-indices n <= counts, grouped by their sums 0, 1, ..."""
-  found: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
+  by_sum: list[list[tuple[int, ...]]] = [[] for _ in range(sum(counts) + 1)]
   for n in itertools.product(*(range(c + 1) for c in counts)):
-    found[sum(n)].append(n)
-  return found
+    by_sum[sum(n)].append(n)
+  return by_sum
 
 
 def lowered(

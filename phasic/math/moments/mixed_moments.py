@@ -91,14 +91,14 @@ def mixed_moment(
 
 def checked_orders(orders: ArrayLike, size: int) -> tuple[int, ...]:
   """Converts the orders to ints; raises ValueError if they are too large."""
-  found = count_levels.checked("orders", orders, size)
-  number = math.prod(n + 1 for n in found)
+  converted = count_levels.checked("orders", orders, size)
+  number = math.prod(n + 1 for n in converted)
   if number > MAX_PRODUCTS:
     raise ValueError(
-      f"orders is {found}, which needs {number} moments up to these orders: "
-      f"there must be at most {MAX_PRODUCTS}; use smaller orders"
+      f"orders is {converted}, which needs {number} moments up to these "
+      f"orders: there must be at most {MAX_PRODUCTS}; use smaller orders"
     )
-  return found
+  return converted
 
 
 def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
@@ -124,9 +124,9 @@ def moment(
     ]
     x = chain_solves.solve(system, sum(terms[1:], terms[0]))
     size = np.max(np.where(reached, x, 0.0), axis=-1)
-    own = chain_solves.largest_exponent(size)
-    x = exact_sums.times_power(x, -own[..., None, None])
-    unit = unit + own
+    scale = chain_solves.largest_exponent(size)
+    x = exact_sums.times_power(x, -scale[..., None, None])
+    unit = unit + scale
   total, exponent = exact_sums.dot(system.initial, x[..., 0])
   if sum(orders) == 0:
     total = total + exact_sums.times_power(system.atom, -exponent)

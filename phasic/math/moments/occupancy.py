@@ -132,10 +132,10 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
     times: t, (...), as in `occupancy`.
     discrete: whether time is discrete.
   """
-  own = weighted_models.make(model, static.shape(times), discrete)
+  weighted_model = weighted_models.make(model, static.shape(times), discrete)
   dtype = static.dtype_name(model[0])
-  found = _run_transient(discrete, own, _wide(times))
-  return Transient(*(structures.cast(x, dtype) for x in found))
+  fields = _run_transient(discrete, weighted_model, _wide(times))
+  return Transient(*(structures.cast(x, dtype) for x in fields))
 
 
 def carried(masses: Array, edges: Edges, times: Array) -> Transient:
@@ -150,11 +150,11 @@ def carried(masses: Array, edges: Edges, times: Array) -> Transient:
     The distribution of what is not absorbed; zeros, not NaN, if there is none.
   """
   model = (masses, edges, None, np.zeros_like(masses[..., 0]))
-  found = transient(model, times, False)
-  none = found.log_mass == -math.inf
+  state = transient(model, times, False)
+  none = state.log_mass == -math.inf
   if array_utils.are_true(np.logical_not(none)):
-    return found
-  return found._replace(probs=np.where(none[..., None], 0.0, found.probs))
+    return state
+  return state._replace(probs=np.where(none[..., None], 0.0, state.probs))
 
 
 def weighted(model: Model, times: Array, weights: Array) -> Array:
@@ -167,9 +167,9 @@ def weighted(model: Model, times: Array, weights: Array) -> Array:
     times: (n, ...), finite and >= 0, else results are NaN.
     weights: (n, ...).
   """
-  own = weighted_models.make(model, static.shape(times)[1:], False)
-  found = _run_weighted(own, _wide(times), _wide(weights))
-  return structures.cast(found, static.dtype_name(model[0]))
+  weighted_model = weighted_models.make(model, static.shape(times)[1:], False)
+  sums = _run_weighted(weighted_model, _wide(times), _wide(weights))
+  return structures.cast(sums, static.dtype_name(model[0]))
 
 
 def _occupancy(
@@ -184,8 +184,8 @@ def _occupancy(
   model = weighted_models.make(
     (initial, matrix, exits, atom), static.shape(times), discrete
   )
-  found = _run_probs(discrete, model, _wide(times))
-  return structures.cast(found, static.dtype_name(initial))
+  probs = _run_probs(discrete, model, _wide(times))
+  return structures.cast(probs, static.dtype_name(initial))
 
 
 def _wide(x: Array) -> Array:
@@ -199,8 +199,8 @@ def _probs(
   ends, good = weighted_models.checked_times(model, times, discrete)
   ends = ends + 1.0 if discrete else ends
   arguments = weighted_models.arguments(model, model.initial, ends)
-  found = evaluation.weight_slopes(arguments, np.ones_like(times), discrete)
-  return found if good is None else found * good[..., None]
+  probs = evaluation.weight_slopes(arguments, np.ones_like(times), discrete)
+  return probs if good is None else probs * good[..., None]
 
 
 def _weighted(
@@ -210,9 +210,9 @@ def _weighted(
   valid = killed_chains.good_times(times, False)
   ends = np.where(valid, times, 0.0)
   arguments = weighted_models.arguments(model, model.initial, ends)
-  found = evaluation.weight_slopes(arguments, weights)
+  sums = evaluation.weight_slopes(arguments, weights)
   good = weighted_models.also(model.good, np.all(valid, axis=0))
-  return found if good is None else found * good[..., None]
+  return sums if good is None else sums * good[..., None]
 
 
 def _transient(

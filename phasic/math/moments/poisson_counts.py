@@ -130,34 +130,36 @@ def probs(
   levels = count_levels.levels(counts)
   none = np.zeros_like(rates[..., :1])
   x = chain_solves.solve(system, none, ends[..., None])
-  found = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
+  by_level = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
   for before, level in itertools.pairwise(levels):
     terms = [
       rates[..., r, None] * count_levels.lowered(x, before, level, r)
       for r in range(len(counts))
     ]
     x = chain_solves.solve(system, sum(terms[1:], terms[0]))
-    found.append(np.matmul(alpha, x)[..., 0, :])
+    by_level.append(np.matmul(alpha, x)[..., 0, :])
   lost = np.where(system.bad | np.logical_not(good), math.nan, 0.0)[..., None]
-  return laid_out(counts, [x + lost for x in found])
+  return laid_out(counts, [x + lost for x in by_level])
 
 
-def laid_out(counts: tuple[int, ...], found: Sequence[Array]) -> Array:
+def laid_out(counts: tuple[int, ...], by_level: Sequence[Array]) -> Array:
   """Arranges probabilities, given by level, in an array with an axis per count.
 
   Args:
     counts: the largest counts.
-    found: an array for each level of `count_levels.levels`, one column for each
-      multi-index.
+    by_level: an array for each level of `count_levels.levels`, one column for
+      each multi-index.
 
   Returns:
     An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
   """
-  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in found))
-  found = [np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in found]
+  batch = static.broadcast_shapes(*(static.shape(x)[:-1] for x in by_level))
+  by_level = [
+    np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in by_level
+  ]
   tuples = itertools.chain(*count_levels.levels(counts))
   order = sorted((n, k) for k, n in enumerate(tuples))
   places = onp.asarray([k for _, k in order])
-  flat = np.take(np.concatenate(found, axis=-1), places, axis=-1)
+  flat = np.take(np.concatenate(by_level, axis=-1), places, axis=-1)
   flat = array_utils.at_most(flat, 1.0)
   return np.reshape(flat, (*batch, *(n + 1 for n in counts)))

@@ -143,7 +143,7 @@ def _renewals(
   leave = onp.repeat(ends, p)
   enter = onp.tile(phases, len(ends))
   anew = np.take(exits, leave, axis=-1) * np.take(start, enter, axis=-1)
-  found = killed_chains.density(
+  density = killed_chains.density(
     option.discrete,
     array_utils.joined(start, np.zeros_like(start[..., :1])),
     (
@@ -160,13 +160,13 @@ def _renewals(
     ),
     killed.times,
   )
-  found = (found / killed.rate) * fastest_exit[..., 0]
+  density = (density / killed.rate) * fastest_exit[..., 0]
   if killed.unit is None:
-    found = found * np.exp((1.0 - killed.times) * np.log1p(-killed.rate))
-    found = np.where(killed.times == 0, 1.0 + 0.0 * found, found)
+    density = density * np.exp((1.0 - killed.times) * np.log1p(-killed.rate))
+    density = np.where(killed.times == 0, 1.0 + 0.0 * density, density)
   else:
-    found = found * np.exp(killed.times) / killed.unit
-  return chain_solves.checked(system, np.where(killed.good, found, math.nan))
+    density = density * np.exp(killed.times) / killed.unit
+  return chain_solves.checked(system, np.where(killed.good, density, math.nan))
 
 
 def _limited(
@@ -191,8 +191,8 @@ def _limited(
   none = np.zeros_like(system.initial[..., :1]) + onp.zeros(count * p + 2 - p)
   start = np.concatenate([system.initial, none], axis=-1)
   parts = [(ends[0], ends[1], weights)]
-  found = killed_chains.integral(option, integral, killed, start, parts)
-  return chain_solves.checked(system, found)
+  moment = killed_chains.integral(option, integral, killed, start, parts)
+  return chain_solves.checked(system, moment)
 
 
 def _limited_ends(
@@ -208,9 +208,9 @@ def _limited_ends(
   reaches: list[Array | onp.ndarray] = []
   for k in range(count):
     entered = phases + (k + 1) * p if k + 1 < count else phases * 0 + last
-    own = np.where(targets == p, last + 1, targets + k * p)
+    copied_targets = np.where(targets == p, last + 1, targets + k * p)
     begins.extend([sources + k * p, phases + k * p])
-    reaches.extend([own, entered])
+    reaches.extend([copied_targets, entered])
   begins.append(onp.asarray([last]))
   reaches.append(onp.asarray([last + 2]))
   sources, targets = (
@@ -240,25 +240,25 @@ def _mean_residual(
     np.where(good, times, 0.0),
     option.discrete,
   )
-  found = np.sum(later.probs * means, axis=-1)
+  mean = np.sum(later.probs * means, axis=-1)
   # The part of the mean in phases whose probabilities underflow is bounded.
   longest = np.max(autodiff.stop_gradient(means), axis=-1)
   lost = np.exp(later.log_lost - autodiff.stop_gradient(later.log_mass))
-  enough = static.finfo_eps(found) * autodiff.stop_gradient(found)
+  enough = static.finfo_eps(mean) * autodiff.stop_gradient(mean)
   good = good & (later.log_mass > -math.inf)
-  found = np.where(never, math.inf, found)
+  mean = np.where(never, math.inf, mean)
   good = good & (never | (lost * longest <= enough))
-  found = chain_solves.checked(system, np.where(good, found, math.nan))
+  mean = chain_solves.checked(system, np.where(good, mean, math.nan))
   # Derivatives of shares are differences of sums that grow like the time.
   weights = array_utils.joined(system.weights, 0.0 * system.initial[..., :1])
   fastest = np.max(autodiff.stop_gradient(weights), axis=-1)
   late = fastest * times > _MOST_JUMPS
-  return found + chain_solves.undefined(late, system.initial, system.weights)
+  return mean + chain_solves.undefined(late, system.initial, system.weights)
 
 
 def _equilibrium(system: chain_solves.System) -> Array:
   sojourns = chain_solves.sojourns(system)
   total = np.sum(sojourns, axis=-1)[..., None]
   usable = (total > 0) & (total < math.inf)
-  found = sojourns / np.where(usable, total, math.nan)
-  return chain_solves.checked_entries(system, found)
+  probs = sojourns / np.where(usable, total, math.nan)
+  return chain_solves.checked_entries(system, probs)

@@ -48,16 +48,16 @@ def raw_moments(
     discrete: whether time is discrete.
   """
   log_mass = _log_mass(model, limit, discrete)
-  found: list[Array | float] = [
+  moments: list[Array | float] = [
     math.factorial(k) * _mean_power(k, model, limit, log_mass, discrete)
     for k in range(1, order + 1)
   ]
   if discrete:
-    found = [
-      sum((float(n) * x for n, x in zip(_stirling(k), found)), start=0.0)
+    moments = [
+      sum((float(n) * x for n, x in zip(_stirling(k), moments)), start=0.0)
       for k in range(1, order + 1)
     ]
-  return np.stack(found, axis=-1)
+  return np.stack(moments, axis=-1)
 
 
 def mean_and_variance(
@@ -68,7 +68,7 @@ def mean_and_variance(
   mean = _mean_power(1, model, limit, log_mass, discrete)
   center = np.floor(mean + 0.5) if discrete else mean
   early = _log_moment(_power_of_rest, 2, model, center, discrete)
-  found = 2.0 * np.exp(early - log_mass)
+  second_moment = 2.0 * np.exp(early - log_mass)
   initial, matrix, exits, atom = model
   # If the center equals the limit, no mass lies between them.
   inside = center < limit
@@ -87,16 +87,16 @@ def mean_and_variance(
   )
   if discrete:
     first = _log_moment(_power_of_rest, 1, model, center, discrete)
-    found = found + np.exp(first - log_mass)
+    second_moment = second_moment + np.exp(first - log_mass)
     first = _log_moment(_power_of_time, 1, after, rest, discrete)
     beyond = beyond + np.exp(first + log_left)
-  found = found + np.where(inside, beyond, 0.0)
+  second_moment = second_moment + np.where(inside, beyond, 0.0)
   if not discrete:
-    return mean, found
+    return mean, second_moment
   # The center is at most half a step from the mean. So the subtraction removes
   # at most half of the second moment about the center, and loses no digits. If
   # only one count is possible, the rounded mean may make the variance negative.
-  return mean, np.maximum(found - np.square(mean - center), 0.0)
+  return mean, np.maximum(second_moment - np.square(mean - center), 0.0)
 
 
 def early_moment(model: Model, limit: Array, order: int) -> Array:
@@ -118,8 +118,8 @@ def _log_mass(model: Model, limit: Array, discrete: bool) -> Array:
   initial, matrix, exits, atom = model
   good = killed_chains.good_times(limit, discrete)
   arguments = (initial, matrix, np.where(good, limit, 0.0), exits, atom)
-  found = evaluation.value("log_cdf", arguments, discrete)
-  return np.where(good & (found > -math.inf), found, math.nan)
+  log_cdf = evaluation.value("log_cdf", arguments, discrete)
+  return np.where(good & (log_cdf > -math.inf), log_cdf, math.nan)
 
 
 def _mean_power(
@@ -164,15 +164,19 @@ def _power_of_time(
   for k in range(count + 1):
     last = k == count
     out = absorbed if last else trap
-    own = np.where(targets == p, out, targets + k * p)
-    parts.append((sources + k * p, own, killed.keep * killed.weights))
+    copied_targets = np.where(targets == p, out, targets + k * p)
+    parts.append(
+      (sources + k * p, copied_targets, killed.keep * killed.weights)
+    )
     if last:
       continue
     if option.discrete:
       # A step with an event raises the count.
       out = absorbed if k + 1 == count else trap
-      own = np.where(targets == p, out, targets + (k + 1) * p)
-      parts.append((sources + k * p, own, killed.rate * killed.weights))
+      copied_targets = np.where(targets == p, out, targets + (k + 1) * p)
+      parts.append(
+        (sources + k * p, copied_targets, killed.rate * killed.weights)
+      )
     else:
       parts.append((phases + k * p, phases + (k + 1) * p, event_rates))
   # More than `count` events lead to the trap.
@@ -180,8 +184,8 @@ def _power_of_time(
   parts.append((onp.asarray([absorbed]), onp.asarray([trap + 1]), killed.rates))
   rest = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(system.initial, *([rest] * (count * p + 2)))
-  found = killed_chains.integral(option, integral, killed, start, parts)
-  return chain_solves.checked(system, found)
+  moment = killed_chains.integral(option, integral, killed, start, parts)
+  return chain_solves.checked(system, moment)
 
 
 def _power_of_rest(
@@ -212,8 +216,8 @@ def _power_of_rest(
   start = array_utils.joined(
     system.initial, system.atom[..., None], *([rest] * (count + 1))
   )
-  found = killed_chains.integral(option, integral, killed, start, parts)
-  return chain_solves.checked(system, found)
+  moment = killed_chains.integral(option, integral, killed, start, parts)
+  return chain_solves.checked(system, moment)
 
 
 def _stirling(k: int) -> list[int]:

@@ -83,8 +83,8 @@ def make(
   unit = np.where(largest > 0.0, largest, 1.0)
   batch = operands.batch_shape((initial, edges, None, atom))
   batch = static.broadcast_shapes(batch, times_shape)
-  whole = raw_arguments.checked_size((*batch, p))
-  weights = np.broadcast_to(unit[..., None], whole)
+  shape = raw_arguments.checked_size((*batch, p))
+  weights = np.broadcast_to(unit[..., None], shape)
   return WeightedModel(initial, edges, weights, unit, empty, good)
 
 
@@ -93,27 +93,31 @@ def _of_matrix(
 ) -> tuple[Array, Edges, Array, Array | None]:
   """Returns initial masses, edges, the mass at zero, and `good` for the rows."""
   arguments, _, dtype = chain_arguments.of_arrays(model)
-  found = chain_solves.of_matrix(arguments, discrete, static.finfo_eps(dtype))
-  weights, p = found.weights, static.shape(found.initial)[-1]
+  edge_list = chain_solves.of_matrix(
+    arguments, discrete, static.finfo_eps(dtype)
+  )
+  weights, p = edge_list.weights, static.shape(edge_list.initial)[-1]
   kind: type[Edges] = edge_rates.EdgeRates
   if discrete:
     kind = edge_probs.EdgeProbs
     stays = np.reshape(
-      found.stay[..., None] * onp.eye(p),
-      (*static.shape(found.stay)[:-1], p * p),
+      edge_list.stay[..., None] * onp.eye(p),
+      (*static.shape(edge_list.stay)[:-1], p * p),
     )
-    weights = weights + array_utils.joined(stays, np.zeros_like(found.stay))
-  edges = kind(found.indices[0], found.indices[1], weights)
-  good = None if found.bad is None else also(None, np.logical_not(found.bad))
-  return found.initial, edges, found.atom[..., 0], good
+    weights = weights + array_utils.joined(stays, np.zeros_like(edge_list.stay))
+  edges = kind(edge_list.indices[0], edge_list.indices[1], weights)
+  good = (
+    None if edge_list.bad is None else also(None, np.logical_not(edge_list.bad))
+  )
+  return edge_list.initial, edges, edge_list.atom[..., 0], good
 
 
 def also(good: Array | None, valid: Array) -> Array | None:
   """Returns factors that are NaN where they were, or where `valid` is false."""
   if array_utils.are_true(valid):
     return good
-  own = np.where(valid, 1.0, math.nan)
-  return own if good is None else good * own
+  factors = np.where(valid, 1.0, math.nan)
+  return factors if good is None else good * factors
 
 
 def checked_times(
@@ -175,10 +179,10 @@ def widened(model: Model, discrete: bool) -> Model:
   if static.dtype_name(initial) == wide:
     return model
   names = operands.argument_names(discrete)
-  given, _, _, dtype = chain_arguments.convert(
+  converted, _, _, dtype = chain_arguments.convert(
     initial, matrix, exits, atom, names=names
   )
-  system = chain_solves.derive(given, discrete, dtype)
+  system = chain_solves.derive(converted, discrete, dtype)
   has_stays = discrete and not operands.is_edges(matrix)
   option = killed_chains.Option(discrete, has_stays)
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates

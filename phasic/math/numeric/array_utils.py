@@ -30,19 +30,19 @@ def joined(*arrays: Array) -> Array:
 
 def expanded(x: Array, shape: static.Shape) -> Array:
   """Broadcasts an array to a shape, unless it is known to have it."""
-  own = static.shape(x)
-  is_known = {*map(type, own), *map(type, shape)} <= {int}
-  return x if is_known and own == shape else np.broadcast_to(x, shape)
+  x_shape = static.shape(x)
+  is_known = {*map(type, x_shape), *map(type, shape)} <= {int}
+  return x if is_known and x_shape == shape else np.broadcast_to(x, shape)
 
 
 def powers(x: Array, last: int) -> Array:
   """Computes the powers x^0, ..., x^last along a new last axis."""
-  found = np.ones_like(x)[..., None]
+  columns = np.ones_like(x)[..., None]
   factor, count = x[..., None], 1
   while count <= last:
-    found = np.concatenate([found, found * factor], axis=-1)
+    columns = np.concatenate([columns, columns * factor], axis=-1)
     factor, count = factor * factor, 2 * count
-  return found[..., : last + 1]
+  return columns[..., : last + 1]
 
 
 def are_true(condition: Array) -> bool:
@@ -56,11 +56,11 @@ def zero_where(condition: Array, x: Array) -> Array:
 
   Nothing is copied where the condition is known to be false everywhere.
   """
-  own = static.shape(x)
-  is_known = all(isinstance(d, int) for d in own)
+  x_shape = static.shape(x)
+  is_known = all(isinstance(d, int) for d in x_shape)
   if is_known and are_true(np.logical_not(condition)):
-    full = static.broadcast_shapes(own, static.shape(condition))
-    return x if full == own else np.broadcast_to(x, full)
+    full = static.broadcast_shapes(x_shape, static.shape(condition))
+    return x if full == x_shape else np.broadcast_to(x, full)
   return np.where(condition, 0.0, x)
 
 

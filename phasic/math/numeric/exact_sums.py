@@ -50,8 +50,8 @@ def compensated_sum(x: Array) -> Array:
 
 def exponent(x: Array, lowest: float) -> Array:
   """Returns the binary exponent of x > 0, at least `lowest`; else `lowest`."""
-  found = np.maximum(array_ops.binary_exponent(x), lowest)
-  return np.where(x > 0, found, lowest)
+  clipped = np.maximum(array_ops.binary_exponent(x), lowest)
+  return np.where(x > 0, clipped, lowest)
 
 
 def dot(*factors: Array) -> tuple[Array, Array]:
@@ -67,9 +67,9 @@ def dot(*factors: Array) -> tuple[Array, Array]:
   if _are_moderate(factors):
     total = np.sum(functools.reduce(operator.mul, factors), axis=-1)
     return total, np.zeros_like(total)
-  (product, exponent), *others = (_scaled(x) for x in factors)
-  for scaled, own in others:
-    product, exponent = product * scaled, exponent + own
+  (product, exponent), *remaining = (_scaled(x) for x in factors)
+  for scaled, power in remaining:
+    product, exponent = product * scaled, exponent + power
   some = autodiff.stop_gradient(product) != 0
   highest = np.max(np.where(some, exponent, -math.inf), axis=-1)
   highest = np.where(np.isfinite(highest), highest, 0.0)
@@ -97,10 +97,10 @@ def _scaled(x: Array) -> tuple[Array, Array]:
   endless = size == math.inf
   x = np.where(endless, np.where(x > 0, 1.0, -1.0), x)
   usable = (size > 0) & np.logical_not(endless)
-  own = array_ops.binary_exponent(np.where(usable, size, 1.0))
-  own = np.minimum(own, _most())  # Keeps 2^-own in range.
-  exponent = np.where(endless, 3.0 * _most(), own)
-  return x * array_ops.power_of_two(-own), exponent
+  power = array_ops.binary_exponent(np.where(usable, size, 1.0))
+  power = np.minimum(power, _most())  # Keeps 2^-power in range.
+  exponent = np.where(endless, 3.0 * _most(), power)
+  return x * array_ops.power_of_two(-power), exponent
 
 
 def times_power(x: Array, n: Array) -> Array:

@@ -73,6 +73,6 @@ def _computed(
 ) -> _T:
   """Computes a result that is kept, from the bytes of int32 indices."""
   ends = (onp.frombuffer(x, onp.int32) for x in (sources, targets))
-  found = function(*ends, *options)
-  structures.make_lasting(found)
-  return found
+  result = function(*ends, *options)
+  structures.make_lasting(result)
+  return result

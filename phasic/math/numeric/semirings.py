@@ -133,9 +133,9 @@ def reachable_step_counts(
 
   indices = np.zeros((count,), dtype=batch.dtype)
   _, rows = control_flow.scan(step, row + batch, indices)
-  found = _product(np.moveaxis(rows, 0, -2), columns) > 0
-  shape = (*static.shape(found)[:-2], count * block)
-  return np.reshape(found, shape)
+  reachable = _product(np.moveaxis(rows, 0, -2), columns) > 0
+  shape = (*static.shape(reachable)[:-2], count * block)
+  return np.reshape(reachable, shape)
 
 
 def _indicator(x: Array) -> Array:

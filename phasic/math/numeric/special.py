@@ -61,8 +61,8 @@ def log_sum(x: Array) -> Array:
   steep = float(onp.finfo(static.dtype_name(x)).max) / 8
   slope = zero * (1.0 - zero * (1.0 - zero)) * steep
   slope = np.where(none, slope, 0.0) * steep
-  found = np.log(np.where(none, 1.0, x))
-  return np.where(none, -math.inf, found) + slope
+  logs = np.log(np.where(none, 1.0, x))
+  return np.where(none, -math.inf, logs) + slope
 
 
 def log_both(u: Array) -> tuple[Array, Array]:
@@ -83,8 +83,8 @@ def logaddexp(x: Array, y: Array) -> Array:
   finite = np.where(np.isfinite(top), top, 0.0)
   total = np.exp(x - finite) + np.exp(y - finite)
   none = top == float("-inf")
-  found = finite + np.log(np.where(none, 1.0, total))
-  return np.where(none, top, found)
+  log_total = finite + np.log(np.where(none, 1.0, total))
+  return np.where(none, top, log_total)
 
 
 def log_conditional(log_part: Array, log_whole: Array) -> Array:

@@ -76,8 +76,8 @@ def eliminate(
   else:
     x, edges = _solve(recorded, rest, gives_edges)
     if edges is not None:
-      own = np.matmul(leave[..., None, :, :], edges)  # (..., r, m, p)
-      to_phase = np.sum(own * enter[..., None, :, :p], axis=-1)
+      source_rows = np.matmul(leave[..., None, :, :], edges)  # (..., r, m, p)
+      to_phase = np.sum(source_rows * enter[..., None, :, :p], axis=-1)
       edges = (
         to_phase
         + np.matmul(x, np.moveaxis(leave, -1, -2)) * (enter[..., None, :, p])
@@ -99,8 +99,8 @@ def _masks(
   sources, targets = indices[..., 0, :], indices[..., 1, :]
   lost = (sources < 0) | (sources >= p) | (targets < 0) | (targets > p)
   lost = lost | np.logical_not(weights >= 0.0) | (weights == math.inf)
-  own = sources == targets
-  weights = np.where(own, 0.0, np.where(lost, math.nan, weights))
+  is_loop = sources == targets
+  weights = np.where(is_loop, 0.0, np.where(lost, math.nan, weights))
   return (
     one_hot(np.where(lost, 0, sources), p, weights.dtype),
     one_hot(np.where(lost, p, targets), p + 1, weights.dtype),
@@ -182,9 +182,9 @@ def _solve(
     unit, row, out, mine = step
     pivot = np.sum(row, axis=-1) + out
     value = _quotient(mine + np.sum(_times(row, x), axis=-1), pivot)
-    found = x + _times(unit, value[..., None])
+    solved = x + _times(unit, value[..., None])
     if not gives_differences:
-      return (found, differences), None
+      return (solved, differences), None
     between = np.sum(row[..., :, None] * differences, axis=-2)
     change = mine[..., None] - _times(out[..., None], x) + between
     done = structures.cast(onp.tril(onp.ones((p, p)), -1), x.dtype)
@@ -192,7 +192,7 @@ def _solve(
     change = _quotient_signed(change, pivot[..., None]) * later
     differences = differences + unit[:, None] * change[..., None, :]
     differences = differences - unit * change[..., :, None]
-    return (found, differences), None
+    return (solved, differences), None
 
   units, columns, rows, outs = recorded
   p = static.shape(units)[0]

@@ -68,8 +68,8 @@ def _limit(
   nothing = np.where(is_caught, 0.0 * np.sum(exits, axis=-1), 1.0)
   held = held + np.where(is_caught, np.sqrt(nothing), 0.0)
   held = np.where(absorbs, math.nan, held)
-  found = np.where(is_caught, held, 1.0 if is_cdf else 0.0)
-  return found[..., None]
+  mass = np.where(is_caught, held, 1.0 if is_cdf else 0.0)
+  return mass[..., None]
 
 
 _run = control_flow.compiled(_limit, static_argnums=(0,))

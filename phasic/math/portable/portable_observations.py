@@ -55,7 +55,7 @@ def phase_type(
     discrete: whether times are counts of steps.
   """
   *edges, kinds = structure
-  given = tuple(edges)
+  edge_arrays = tuple(edges)
   harmless: Array | float
   if discrete:
     # At a negative number of steps no function depends on the model.
@@ -66,13 +66,13 @@ def phase_type(
     if edges:
       phases = static.shape(initial_probs)[-1]
       rates, exit_rates = portable_edges.densified(phases, rates, *edges)
-      given = ()
+      edge_arrays = ()
     harmless = _harmless_time(rates, exit_rates)
 
   def evaluate(kind: str, counts: Array) -> Array:
     at = np.where(counts, times, harmless)
     return function(
-      kind, initial_probs, rates, exit_rates, prob_zero, at, *given
+      kind, initial_probs, rates, exit_rates, prob_zero, at, *edge_arrays
     )
 
   next_time = _after(times, math.nan)

@@ -48,11 +48,11 @@ def mean_and_variance(
     ValueError: shapes do not fit, or there are no phases.
   """
   distribution, rule, logs, masses = _points(model)
-  found, most = _values(distribution, rule, function)
+  values, most = _values(distribution, rule, function)
   atom = np.exp(distribution.log_atom())
   with onp.errstate(over="ignore", invalid="ignore"):  # They may be inf.
-    mean = quadrature.total(rule, masses * found)
-    variance = quadrature.total(rule, masses * np.square(found - mean))
+    mean = quadrature.total(rule, masses * values)
+    variance = quadrature.total(rule, masses * np.square(values - mean))
     variance = variance + atom * np.square(mean)
     seen = most * _LEFT <= 1e-10 * mean
     mean = np.where(seen, distribution.checked(rule, logs, mean), math.nan)
@@ -78,9 +78,9 @@ def raw_moment(
   """
   distribution, rule, logs, masses = _points(model)
   # Divide by the largest value of g, so that powers stay in range.
-  found, most = _values(distribution, rule, function)
+  values, most = _values(distribution, rule, function)
   with onp.errstate(over="ignore", invalid="ignore"):  # g may be inf.
-    share = quadrature.total(rule, masses * (found / most) ** float(k))
+    share = quadrature.total(rule, masses * (values / most) ** float(k))
     moment = share * most ** float(k)
   seen = share * 1e-10 >= _LEFT
   moment = np.where(seen, distribution.checked(rule, logs, moment), math.nan)
@@ -117,18 +117,18 @@ def sojourn_times(model: Model, log_growth: Callable[[Array], Array]) -> Array:
   plain = np.where(gone, 0.0, np.exp(rule.log_weights))
   grown = np.where(gone, 0.0, np.exp(rule.log_weights + logs))
 
-  def integral(weights: Array, given: Model) -> Array:
+  def integral(weights: Array, chain: Model) -> Array:
     weights = structures.cast(weights, distribution.dtype)
-    return occupancy.weighted(given, points, weights)
+    return occupancy.weighted(chain, points, weights)
 
   fixed = operands.constants(model)
   exact = passages.expected_sojourn_times(*fixed)
   same = _near(integral(plain, fixed), exact, _EXACT[distribution.dtype])
-  found = integral(grown, model)
+  sojourns = integral(grown, model)
   coarse = integral(autodiff.stop_gradient(grown * rule.coarse), fixed)
-  same = same & _near(coarse, autodiff.stop_gradient(found), rule.tolerance)
+  same = same & _near(coarse, autodiff.stop_gradient(sojourns), rule.tolerance)
   good = structures.cast(np.where(same, 1.0, math.nan), distribution.dtype)
-  return found * good
+  return sojourns * good
 
 
 def _near(x: Array, y: Array, tolerance: float) -> Array:
@@ -169,8 +169,8 @@ def _values(
   """Evaluates g at the quadrature points, and at the time `last`."""
 
   def values(times: Array) -> Array:
-    found = function(structures.cast(times, distribution.dtype))
-    return structures.cast(found, static.wide_float())
+    transformed = function(structures.cast(times, distribution.dtype))
+    return structures.cast(transformed, static.wide_float())
 
   # Limit the times: g may overflow beyond the last relevant time.
   return values(np.minimum(rule.points, distribution.last)), values(

@@ -83,10 +83,10 @@ class MomentQuadrature:
       atom = np.exp(self.distribution.log_atom()) * np.square(mean)
       return self._given(quadrature.total(self.rule, terms) + atom)
 
-  def _given(self, found: Array) -> Array:
+  def _given(self, moment: Array) -> Array:
     endless = self.undefined == math.inf
-    found = np.where(endless, 0.0, found) + self.undefined
-    return structures.cast(found, self.distribution.dtype)
+    moment = np.where(endless, 0.0, moment) + self.undefined
+    return structures.cast(moment, self.distribution.dtype)
 
 
 def tilted(model: Model, growth: Array) -> MomentQuadrature:

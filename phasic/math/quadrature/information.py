@@ -215,10 +215,10 @@ def compare(
     numerical_distributions.convert(x, discrete, name)
     for name, x in (("model", model), ("other", other))
   ]
-  own, second = (static.dtype_name(x[0]) for x in models)
-  if own != second:
+  first, second = (static.dtype_name(x[0]) for x in models)
+  if first != second:
     raise TypeError(
-      f"model has dtype {own} and other has dtype {second}: the dtypes must "
+      f"model has dtype {first} and other has dtype {second}: the dtypes must "
       "agree"
     )
   return _run(kind, discrete, kernel_ops.path(), *models)
@@ -236,8 +236,8 @@ def _evaluate(kind: str, discrete: bool, path: str, *models: Model) -> Array:
     if len(models) == 1
     else numerical_distributions.NumericalDistribution(models[1], discrete)
   )
-  found = _functional(kind, distribution, second)
-  return structures.cast(found, dtype)
+  value = _functional(kind, distribution, second)
+  return structures.cast(value, dtype)
 
 
 def _functional(
@@ -258,25 +258,25 @@ def _functional(
   )
   if kind == "kl_divergence":
     terms = _divergence(logs, second_logs, rule.log_weights)
-    found = quadrature.total(
+    total = quadrature.total(
       rule, terms, floor=static.finfo_eps(distribution.dtype)
     )
     if not distribution.discrete:
-      found = found + _divergence(
+      total = total + _divergence(
         distribution.log_atom(), second.log_atom(), 0.0
       )
-    found = second.checked(rule, second_logs, found)
+    total = second.checked(rule, second_logs, total)
   else:
     # The terms -p log q of a cross entropy. In discrete time they include the
     # step count zero.
     masses = quadrature.masses(logs, rule.log_weights)
-    found = quadrature.total(rule, _product(masses, second_logs))
+    total = quadrature.total(rule, _product(masses, second_logs))
     if not distribution.discrete:
       atom = quadrature.masses(distribution.log_atom(), 0.0)
-      found = found + _product(atom, second.log_atom())
-  endless = found == math.inf
-  found = found + distribution.undefined(endless) + second.undefined(endless)
-  return distribution.checked(rule, logs, found)
+      total = total + _product(atom, second.log_atom())
+  endless = total == math.inf
+  total = total + distribution.undefined(endless) + second.undefined(endless)
+  return distribution.checked(rule, logs, total)
 
 
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2))
@@ -307,5 +307,5 @@ def _divergence(
     excess = excess * small + float(factor)
   close = p * (excess * small * small)
   far = q - p - p * np.where(near, 0.0, change)
-  found = np.where(near & both, close, far)
-  return np.where(some_p & np.logical_not(some_q) & (p > 0), math.inf, found)
+  terms = np.where(near & both, close, far)
+  return np.where(some_p & np.logical_not(some_q) & (p > 0), math.inf, terms)

@@ -100,8 +100,8 @@ class NumericalDistribution:
     alpha, matrix, exits, atom = self._model
     times = structures.cast(times, self.dtype)
     arguments = (alpha, matrix, times, exits, atom)
-    found = evaluation.value(kind, arguments, discrete=self.discrete)
-    return structures.cast(found, static.wide_float())
+    values = evaluation.value(kind, arguments, discrete=self.discrete)
+    return structures.cast(values, static.wide_float())
 
   def log_density(
     self, rule: quadrature.QuadratureRule, until: Array | None = None
@@ -146,11 +146,11 @@ class NumericalDistribution:
       rates = matrix.parameters
     else:
       rates = np.sum(matrix, axis=-1)
-    given = [x for x in (alpha, rates, exits) if x is not None]
-    given += [] if atom is None else [atom[..., None]]
+    arrays = [x for x in (alpha, rates, exits) if x is not None]
+    arrays += [] if atom is None else [atom[..., None]]
     wide = static.wide_float()
     return chain_solves.undefined(
-      where, *(structures.cast(x, wide) for x in given)
+      where, *(structures.cast(x, wide) for x in arrays)
     )
 
   def _last(self) -> Array:

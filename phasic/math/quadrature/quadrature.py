@@ -132,12 +132,12 @@ def total(rule: QuadratureRule, terms: Array, floor: float = 0.0) -> Array:
   """
   # An infinite sum is accepted without a check.
   with onp.errstate(invalid="ignore"):
-    found = np.sum(terms, axis=0)
+    integral = np.sum(terms, axis=0)
     size = np.sum(np.abs(terms), axis=0)
     off = np.abs(np.sum((1.0 - rule.coarse) * terms, axis=0))
   good = (off <= rule.tolerance * size + floor) | (size == math.inf)
   # Multiply by NaN, so that the derivatives become NaN as well.
-  return found * np.where(good, 1.0, math.nan)
+  return integral * np.where(good, 1.0, math.nan)
 
 
 def masses(logs: Array, log_weights: Array | float) -> Array:

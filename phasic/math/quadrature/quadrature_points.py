@@ -152,13 +152,13 @@ def expected(points: QuadraturePoints, factor: Array, at_zero: Array) -> Array:
   none = some & (factor == -math.inf)
   finite = np.where(some & np.logical_not(none), factor, 0.0)
   terms = 0.0 - points.masses * finite
-  found = quadrature.total(points.rule, terms)
+  expectation = quadrature.total(points.rule, terms)
   size = np.sum(np.abs(terms), axis=0)
   most = np.max(np.abs(finite), axis=0)
-  found = np.where(most * _LEFT <= 1e-10 * size, found, math.nan)
-  found = found + _product(points.log_atom, at_zero)
-  found = np.where(np.any(none, axis=0), math.inf, found)
-  return found * _complete(points)
+  expectation = np.where(most * _LEFT <= 1e-10 * size, expectation, math.nan)
+  expectation = expectation + _product(points.log_atom, at_zero)
+  expectation = np.where(np.any(none, axis=0), math.inf, expectation)
+  return expectation * _complete(points)
 
 
 def _points(

@@ -70,8 +70,8 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   if known is not None and not onp.any(known):
     return high
   names = operands.argument_names(discrete)
-  found = chain_calls.value(log_scales, model, names)
-  log_longest = autodiff.stop_gradient(found[..., 1])
+  logs = chain_calls.value(log_scales, model, names)
+  log_longest = autodiff.stop_gradient(logs[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.
   # It is NaN, and high stays, where both are inf.
   with onp.errstate(over="ignore", invalid="ignore"):
@@ -94,8 +94,8 @@ def _ends(system: chain_solves.System) -> Array:
   p = static.shape(system.initial)[-1]
   starts = chain_solves.at_sources(system, fixed(system.initial)) > 0
   ends = starts & (fixed(system.weights) > 0) & (system.indices[1] == p)
-  found = np.where(np.any(ends, axis=-1), 1.0, 0.0)
-  return chain_solves.checked(system, found)
+  can_end = np.where(np.any(ends, axis=-1), 1.0, 0.0)
+  return chain_solves.checked(system, can_end)
 
 
 def log_scales(system: chain_solves.System) -> Array:
@@ -125,8 +125,8 @@ def log_scales(system: chain_solves.System) -> Array:
   longest = np.max(np.where(reached, times, 0.0), axis=-1)
   fastest = np.max(np.where(reached, rates, 0.0), axis=-1)
   some = longest > 0
-  found = [
+  logs = [
     np.where(some, np.log(np.where(some, fastest, 1.0)) + unit, 0.0),
     np.where(some, np.log(np.where(some, longest, 1.0)) - unit, 0.0),
   ]
-  return chain_solves.checked_entries(system, fixed(np.stack(found, axis=-1)))
+  return chain_solves.checked_entries(system, fixed(np.stack(logs, axis=-1)))

@@ -101,14 +101,14 @@ def _evaluate(kind: str, count: int, rate: Array, power: Array) -> Array:
   power = np.where(usable, power, 2.0)
   step, start = _log_normal if kind == _LOG_NORMAL else _log_logistic
   fixed = autodiff.stop_gradient
-  found = _iterated(step, start, count, fixed(rate), fixed(power))
+  mode = _iterated(step, start, count, fixed(rate), fixed(power))
   for _ in range(_NEWTON_STEPS):
-    found = found + step(count, rate, power, found)
+    mode = mode + step(count, rate, power, mode)
   if kind == _LOG_NORMAL:
-    found = np.exp(found)
-  found = np.where(some, found, 0.0)
+    mode = np.exp(mode)
+  mode = np.where(some, mode, 0.0)
   return structures.cast(
-    np.where(usable | np.logical_not(some), found, math.nan), dtype
+    np.where(usable | np.logical_not(some), mode, math.nan), dtype
   )
 
 

@@ -143,7 +143,7 @@ def of_arrays(form: str, arguments: TimedModel, discrete: bool) -> Array:
   *model, x = operands
   edges = quantiles_rules.refusing(operands_lib.edges(layout, arguments))
   if discrete:
-    found = quantiles_rules.count_quantile(form, x, *model, *edges)
+    values = quantiles_rules.count_quantile(form, x, *model, *edges)
   else:
-    found, _ = quantiles_rules.quantile(form, x, *model, *edges)
-  return operands_lib.result(layout, found)
+    values, _ = quantiles_rules.quantile(form, x, *model, *edges)
+  return operands_lib.result(layout, values)

@@ -102,8 +102,8 @@ def find(
     given_up = given_up | (beyond >= quantiles_search.MAX_BEYOND)
     given_up = given_up | (low_now >= most)
     given_up = given_up & np.logical_not(finished)
-    found = np.where(given_up, math.nan, high_now)
-    then = np.minimum(np.where(finished | given_up, found, then), most)
+    answer = np.where(given_up, math.nan, high_now)
+    then = np.minimum(np.where(finished | given_up, answer, then), most)
     return (
       count + 1,
       np.where(done, k, then),
@@ -149,9 +149,9 @@ def _newton(
   share = np.exp(log_prob - log_mass)
   in_log = k * np.exp(np.minimum(-error / (k * share), 600.0))
   in_steps = k + error / np.log1p(share)
-  found = np.where(ends.rising, in_log, in_steps)
+  proposal = np.where(ends.rising, in_log, in_steps)
   usable = (share > 0) & (share < math.inf) & np.isfinite(error)
-  return np.where(usable, -np.floor(-found), math.nan)
+  return np.where(usable, -np.floor(-proposal), math.nan)
 
 
 def _middle(low: Array, high: Array, k: Array) -> Array:
@@ -180,7 +180,7 @@ def _settled(
     return k
   regular = k >= 1
   counts = np.where(regular, k, 1.0)
-  own = kernel_ops.phase_type(
+  values = kernel_ops.phase_type(
     form,
     (*model, np.concatenate([counts - 1.0, counts], axis=-1)),
     portable_edges.fallback(True),
@@ -188,11 +188,12 @@ def _settled(
     discrete=True,
   )
   n = static.shape(k)[-1]
+  before, here = values[..., :n], values[..., n:]
   if form == "log_survival":
-    before, here, own_side = own[..., :n] <= x, own[..., n:] <= x, True
+    before, here, decides = before <= x, here <= x, targets.upper
   else:
-    before, here, own_side = own[..., :n] >= x, own[..., n:] >= x, False
-  decides = targets.upper if own_side else np.logical_not(targets.upper)
+    before, here = before >= x, here >= x
+    decides = np.logical_not(targets.upper)
   then = np.where(decides & np.logical_not(here), counts + 1.0, counts)
   return np.where(regular, np.where(before, counts - 1.0, then), k)
 
@@ -225,8 +226,8 @@ def _portable(
     ("log_survival", quantiles_search.SURVIVAL),
     ("log_cdf", quantiles_search.CDF),
   ):
-    own = portable_edges.fallback(True)(
+    logs = portable_edges.fallback(True)(
       name, initial, matrix, exits, atom, counts, *edges
     )
-    result = np.where(kinds == number, own, result)
+    result = np.where(kinds == number, logs, result)
   return result

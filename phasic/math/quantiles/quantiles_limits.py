@@ -55,12 +55,12 @@ def find(operands: ModelArrays, edges: EdgeArrays, discrete: bool) -> Limits:
     )
     for kind in ("cdf", "survival")
   )
-  found = chain_calls.of_operands(_passage, operands, edges, discrete)
-  absorbed, caught = found[..., :1], found[..., 1:2]
+  passage = chain_calls.of_operands(_passage, operands, edges, discrete)
+  absorbed, caught = passage[..., :1], passage[..., 1:2]
   one = np.ones_like(absorbed)
   # Without a trap F(inf) is exactly one, whatever the rounding error.
   absorbed = np.where(caught > 0, absorbed, one)
-  return Limits(atom, positive, absorbed, caught, found[..., 2:])
+  return Limits(atom, positive, absorbed, caught, passage[..., 2:])
 
 
 def _passage(system: chain_solves.System) -> Array:
@@ -79,5 +79,7 @@ def _passage(system: chain_solves.System) -> Array:
   x = chain_solves.solve(passage, per_phase, per_edge)
   total = np.sum(system.initial[..., None] * x, axis=-2)
   time = exact_sums.times_power(total[..., 2], -system.exponent)
-  found = np.stack([system.atom + total[..., 0], total[..., 1], time], axis=-1)
-  return chain_solves.checked_entries(system, found)
+  probs_and_time = np.stack(
+    [system.atom + total[..., 0], total[..., 1], time], axis=-1
+  )
+  return chain_solves.checked_entries(system, probs_and_time)

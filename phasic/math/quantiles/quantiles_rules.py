@@ -122,12 +122,12 @@ def quantile(form: str, x: Array, *arrays: Array) -> tuple[Array, Array]:
 
 def refusing(edges: EdgeArrays) -> list[Array]:
   """Returns edge arrays; differentiating their coefficients raises an error."""
-  found, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
+  arrays, advice = list(edges), kernel_ops.EDGES_ARE_FIXED
   for i in range(1, len(edges)):
     if static.shape(edges[i])[-1] != 0:
       fixed = autodiff.stop_gradient(edges[i])
-      found[i] = not_differentiable.attach(advice, fixed, edges[i])
-  return found
+      arrays[i] = not_differentiable.attach(advice, fixed, edges[i])
+  return arrays
 
 
 def count_quantile(form: str, x: Array, *arrays: Array) -> Array:

@@ -126,8 +126,8 @@ def _search(
     high = np.where(below | np.logical_not(known), high, t)
     with onp.errstate(all="ignore"):
       error = targets_lib.mass_error(ends, change)
-      found = np.exp(np.log(t) + log_density - log_mass - error)
-      slope = np.where(done, slope, found)
+      new_slope = np.exp(np.log(t) + log_density - log_mass - error)
+      slope = np.where(done, slope, new_slope)
       factor = _factor(ends.rising, error / slope)
       step = np.abs(factor - 1.0)
       newton = np.maximum(t * factor, tiny)
@@ -223,7 +223,7 @@ def values(
   """
   density = np.where(kind == NOTHING, NOTHING, DENSITY)
   kinds = np.concatenate([kind, density], axis=-1)
-  found = kernel_ops.phase_type(
+  logs = kernel_ops.phase_type(
     "log_density",
     (*model, np.concatenate([times, times], axis=-1)),
     fallback,
@@ -232,7 +232,7 @@ def values(
     discrete=discrete,
   )
   n = static.shape(times)[-1]
-  return found[..., :n], found[..., n:]
+  return logs[..., :n], logs[..., n:]
 
 
 def _factor(rising: Array, ratio: Array) -> Array:

@@ -130,8 +130,8 @@ def mass_error(ends_: Ends, change: Array) -> Array:
     near = np.abs(shift) < 0.5
     known = 1.0 + shift > 8.0 * eps * np.abs(ends_.ratio)
     far = np.where(known, np.log(np.where(known, 1.0 + shift, 1.0)), math.nan)
-    found = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
-    return np.where(ends_.is_plain, change, found)
+    error = np.where(near, np.log1p(np.where(near, shift, 0.0)), far)
+    return np.where(ends_.is_plain, change, error)
 
   some = np.any(np.logical_not(ends_.is_plain))
   return control_flow.cond(some, measured, lambda x: x, change)

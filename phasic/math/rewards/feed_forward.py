@@ -127,19 +127,19 @@ def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
 
 
 def log_density(
-  found: Blocks, chain: Chain, rewards: Array, values: Array
+  structure: Blocks, chain: Chain, rewards: Array, values: Array
 ) -> Array:
   """Computes log f(y), (...), NaN if the chain is not feed-forward.
 
   Args:
-    found: the result of `blocks`.
+    structure: the result of `blocks`.
     chain: the result of `chain.derive`, in the widest precision.
     rewards: (..., p, R).
     values: y, (..., R).
   """
   total = np.sum(rewards, axis=-1)
   parts = (chain.initial, chain.off, chain.exits, chain.atom)
-  if found.idle:
+  if structure.idle:
     parts = stochastic_complement.complement(*parts, total == 0)
   initial, off, exits, atom = parts
   rows = np.zeros_like(values[..., :1]) + np.zeros_like(total)
@@ -153,14 +153,14 @@ def log_density(
     np.concatenate([rows - math.inf, rows[..., :1]], axis=-1),
     np.concatenate([rows, rows[..., :1]], axis=-1),
   )
-  for r in reversed(found.order):
-    own = (rewards[..., r] > 0) & (rows == 0)
+  for r in reversed(structure.order):
+    in_block = (rewards[..., r] > 0) & (rows == 0)
     y = values[..., r] + rows[..., 0]
     visited = (y != 0)[..., None]
-    here = _visit(found.phases[r], own, weights, rest, y)
+    here = _visit(structure.phases[r], in_block, weights, rest, y)
     rest = Rest(
-      np.where(visited, here.logs, _skipped(own, rest.logs, -math.inf)),
-      np.where(visited, here.faint, _skipped(own, rest.faint, 0.0)),
+      np.where(visited, here.logs, _skipped(in_block, rest.logs, -math.inf)),
+      np.where(visited, here.faint, _skipped(in_block, rest.faint, 0.0)),
     )
   masses = np.concatenate([initial + rows, atom[..., None] + rows[..., :1]], -1)
   shift, shares = _shares(rest)
@@ -169,7 +169,7 @@ def log_density(
   good = (
     good
     & np.logical_not(chain.bad)
-    & np.logical_not(_broken(found, rewards, off))
+    & np.logical_not(_broken(structure, rewards, off))
   )
   flat = array_utils.merged(rewards, 2)
   lost = np.where(good, 0.0, math.nan)
@@ -178,22 +178,24 @@ def log_density(
   return np.log(_sum_of_shares(masses, shares, some)) + shift + lost
 
 
-def _broken(found: Blocks, rewards: Array, off: Array) -> Array:
+def _broken(structure: Blocks, rewards: Array, off: Array) -> Array:
   """Returns whether the chain violates the order of the blocks, (...)."""
   positive = rewards > 0
   counts = np.sum(structures.cast(positive, static.dtype_name(off)), axis=-1)
   broken = np.any(counts > 1, axis=-1)
-  for place, r in enumerate(found.order):
-    for q in found.order[:place]:
+  for place, r in enumerate(structure.order):
+    for q in structure.order[:place]:
       back = (positive[..., r, None] & positive[..., None, :, q]) & (off > 0)
       broken = broken | np.any(np.any(back, axis=-1), axis=-1)
   return broken
 
 
-def _skipped(own: Array, x: Array, value: float) -> Array:
+def _skipped(in_block: Array, x: Array, value: float) -> Array:
   """Sets x (..., p + 1) to `value` at the phases of a block that is skipped."""
-  p = static.shape(own)[-1]
-  return np.concatenate([np.where(own, value, x[..., :p]), x[..., p:]], axis=-1)
+  p = static.shape(in_block)[-1]
+  return np.concatenate(
+    [np.where(in_block, value, x[..., :p]), x[..., p:]], axis=-1
+  )
 
 
 def _shares(rest: Rest) -> tuple[Array, Array]:
@@ -236,18 +238,18 @@ def _times_power(x: Array, exponent: Array) -> Array:
 
 
 def _visit(
-  phases: tuple[int, ...], own: Array, weights: Array, rest: Rest, y: Array
+  phases: tuple[int, ...], in_block: Array, weights: Array, rest: Rest, y: Array
 ) -> Rest:
   """Computes the `Rest` for the phases of a block from the `Rest` after it.
 
   Args:
     phases: the phases that may be in the block, a tuple.
-    own: whether each phase is in the block, (..., p).
+    in_block: whether each phase is in the block, (..., p).
     weights: rates to all phases and to absorption, (..., p, p + 1).
     rest: the densities of the path after the block.
     y: the reward, (...).
   """
-  p, k = static.shape(own)[-1], len(phases)
+  p, k = static.shape(in_block)[-1], len(phases)
   empty = np.zeros_like(rest.logs)
   if k == 0:
     return Rest(empty - math.inf, empty)
@@ -256,11 +258,11 @@ def _visit(
   some = autodiff.stop_gradient(rest.logs) != -math.inf
   logs = np.where(some, rest.logs - shift[..., None], 0.0)
   misses = np.where(some, -np.expm1(logs), 1.0)
-  member = np.take(own, block, axis=-1)
+  member = np.take(in_block, block, axis=-1)
   weights = np.take(weights, block, axis=-2)
   inside = np.take(weights, block, axis=-1) * (1 - onp.eye(k))
   inside = np.where(member[..., None] & member[..., None, :], inside, 0.0)
-  stays = np.concatenate([own, np.zeros_like(own[..., :1])], axis=-1)
+  stays = np.concatenate([in_block, np.zeros_like(in_block[..., :1])], axis=-1)
   leave = np.where(stays[..., None, :], 0.0, weights)
   success = _sum_of_shares(leave, shares[..., None, :], some[..., None, :])
   failure = np.sum(leave * misses[..., None, :], axis=-1)

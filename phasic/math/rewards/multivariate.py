@@ -172,7 +172,7 @@ def joint_log_prob(
     "exit_rates": exit_rates,
     "prob_zero": prob_zero,
   }
-  given = structures.as_array(value, dtypes.common_dtype(names), "value")
+  value_array = structures.as_array(value, dtypes.common_dtype(names), "value")
   model, (reward_array,), batch, dtype = chain_arguments.convert(
     initial_probs,
     subgenerator,
@@ -182,21 +182,21 @@ def joint_log_prob(
     names=operands.argument_names(False, "rewards"),
     event_ranks=(2,),
   )
-  size, shape = static.shape(reward_array)[-1], static.shape(given)
+  size, shape = static.shape(reward_array)[-1], static.shape(value_array)
   if len(shape) < 1 or shape[-1] != size:
     raise ValueError(
       f"value has shape {shape}: it must be (..., R), R = {size}"
     )
   batch = static.broadcast_shapes(batch, shape[:-1])
   matrix, exits = chain_arguments.dense(model)
-  found = feed_forward.blocks(reward_array, matrix)
+  structure = feed_forward.blocks(reward_array, matrix)
   parts = (model.initial, matrix, exits, model.atom)
-  x = _log_density(found, dtype, reward_array, given, *parts)
+  x = _log_density(structure, dtype, reward_array, value_array, *parts)
   return np.broadcast_to(x, tuple(batch))
 
 
 def _evaluate(
-  found: feed_forward.Blocks,
+  structure: feed_forward.Blocks,
   dtype: str,
   rewards: Array,
   values: Array,
@@ -208,7 +208,7 @@ def _evaluate(
     structures.cast(x, wide) for x in (rewards, values, *model)
   )
   chain = chain_lib.derive(parts, static.finfo_eps(dtype))
-  x = feed_forward.log_density(found, chain, rewards, values)
+  x = feed_forward.log_density(structure, chain, rewards, values)
   return structures.cast(x, dtype)
 
 

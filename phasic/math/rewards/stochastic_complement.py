@@ -74,13 +74,13 @@ def complement(
   )
   trapped = np.where(leaves, 0.0, 1.0)
   # Phases with reward get an exit of one to keep the system nonsingular.
-  own = trapped + np.where(idle, 0.0, 1.0)
+  extra = trapped + np.where(idle, 0.0, 1.0)
   ends = ends + trapped
   # first[i, j], (..., p, p + 1), is the probability that j is the first phase
   # with reward on a path from i, a phase without reward; j = p is absorption.
   first = solution(
     inside,
-    leaving + own,
+    leaving + extra,
     np.concatenate([outside, ends[..., None]], axis=-1),
   )
   kept = np.where(idle[..., None], 0.0, off)

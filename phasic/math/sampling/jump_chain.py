@@ -113,8 +113,8 @@ def sample_rewards(
   batch = operands_lib.check_shapes(
     initial_probs, subgenerator, exit_rates, prob_zero, names
   )
-  *own, p, size = static.shape(rewards)
-  batch = static.broadcast_shapes(batch, tuple(own))
+  *reward_batch, p, size = static.shape(rewards)
+  batch = static.broadcast_shapes(batch, tuple(reward_batch))
   arguments = (
     np.broadcast_to(initial_probs, (*batch, p)),
     subgenerator,
@@ -137,9 +137,9 @@ def without_derivatives(
     *arrays: the arrays that they were computed from; None for absent ones.
     advice: the message of NotImplementedError.
   """
-  given = [y for y in arrays if y is not None]
+  inputs = [y for y in arrays if y is not None]
   fixed = autodiff.stop_gradient(x)
-  return not_differentiable.attach(advice, fixed, x, *given)
+  return not_differentiable.attach(advice, fixed, x, *inputs)
 
 
 def _sample(

@@ -224,9 +224,9 @@ def _first_true(
   def halve(carry: _Carry) -> _Carry:
     count, low, high = carry
     middle = (low + high) // 2
-    found = holds(middle)
-    upper = np.where(found, low, np.minimum(middle + 1, high))
-    return count + 1, upper, np.where(found, middle, high)
+    is_true = holds(middle)
+    upper = np.where(is_true, low, np.minimum(middle + 1, high))
+    return count + 1, upper, np.where(is_true, middle, high)
 
   def unfinished(carry: _Carry) -> Array:
     return carry[0] < depth

@@ -96,20 +96,20 @@ def of_arrays(
   if isinstance(n, int) and n == 0:
     return np.zeros((0, *batch), dtype=dtype)
   initial, rates, exits, atom = model
-  given = model
+  source = model
   if discrete or not differentiable:
-    given = operands_lib.constants(model)
+    source = operands_lib.constants(model)
   # The first half are the sizes, the second half decides the signs.
   drawn = random.exponential(seed, (2, n, *batch), static.wide_float())
   size = drawn[0] - quantiles_targets.LOG_HALF
   below = drawn[1] < -quantiles_targets.LOG_HALF
   asked = structures.cast(np.where(below, -size, size), dtype)
-  jumps = simulated_draws.jumps_of_large(given, discrete)
+  jumps = simulated_draws.jumps_of_large(source, discrete)
   if jumps is not None:
     asked = asked * float("nan")
-  arguments = (given[0], given[1], asked, given[2], given[3])
+  arguments = (source[0], source[1], asked, source[2], source[3])
   x = quantiles.of_arrays("folded", arguments, discrete)
-  x = simulated_draws.fill(x, seed, given, discrete, jumps)
+  x = simulated_draws.fill(x, seed, source, discrete, jumps)
   if differentiable and not discrete:
     return x
   parameters = (

@@ -123,8 +123,8 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
   They are inf for invalid models. The result is None if they are traced.
   """
   names = operands_lib.argument_names(discrete)
-  found = chain_calls.value(_jumps_and_rules, model, names)
-  known = static.concrete(found)
+  jumps_and_rules = chain_calls.value(_jumps_and_rules, model, names)
+  known = static.concrete(jumps_and_rules)
   if known is None:
     return None
   return onp.where(known[..., 1] > 0, math.inf, known[..., 0])
@@ -184,10 +184,10 @@ def _paths(
   asked = np.where(upper, 0.0 - log_left, log_cdf)
   # For an infinite time ask for the target inf, beyond all values of F.
   asked = np.where(times == math.inf, math.inf, asked)
-  found = quantiles.evaluate(
+  inverse = quantiles.evaluate(
     "folded", (*model[:2], asked, *model[2:]), discrete
   )
-  inverted = static.concrete(found)
+  inverted = static.concrete(inverse)
   if inverted is None:
     return None
   return drawn, ~onp.isnan(onp.reshape(inverted, (n, -1)))
@@ -208,8 +208,8 @@ def _filled(
   rank = onp.cumsum(lost, axis=0) - 1
   taken = lost & (rank < onp.sum(onp.logical_not(known), axis=0))
   rank = onp.clip(rank, 0, len(times) - 1)
-  found = onp.where(taken, onp.take_along_axis(accepted, rank, axis=0), x)
-  return found, bool(onp.any(lost & ~taken))
+  filled = onp.where(taken, onp.take_along_axis(accepted, rank, axis=0), x)
+  return filled, bool(onp.any(lost & ~taken))
 
 
 def _forward(x: Array, filled: Array) -> tuple[Array, Array]:
