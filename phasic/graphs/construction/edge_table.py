@@ -82,8 +82,8 @@ def build(
     None,
     allow_never_absorbing,
   )
-  found = set(graph.states or ())
-  lost = [state for state in table if state not in found]
+  reached = set(graph.states or ())
+  lost = [state for state in table if state not in reached]
   return graph._replace(notes=(*graph.notes, *lost_notes(lost)))
 
 

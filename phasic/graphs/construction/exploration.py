@@ -48,8 +48,8 @@ def explore(
   start = _read_initial(initial, space, reader)
   edges = edge_list.EdgeList(reader.num_params, edge_list.max_edges(max_states))
   for i, state in enumerate(space.states):
-    found = transitions(state)
-    _explore_state(found, i, state, space, reader, edges, discrete)
+    pairs = transitions(state)
+    _explore_state(pairs, i, state, space, reader, edges, discrete)
     if progress is not None and (i + 1) % _REPORT == 0:
       progress(len(space.states))
   if progress is not None:
@@ -62,7 +62,7 @@ def explore(
 
 
 def _explore_state(
-  found: Iterable[object],
+  pairs: Iterable[object],
   number: int,
   state: Hashable,
   space: state_space.StateSpace,
@@ -71,16 +71,16 @@ def _explore_state(
   discrete: bool,
 ) -> None:
   """Appends the edges that leave a state; parallel edges are summed."""
-  if found is None or not hasattr(found, "__iter__"):
+  if pairs is None or not hasattr(pairs, "__iter__"):
     raise TypeError(
-      f"transitions({shown(state)}) returned {shown(found)}: it must yield "
+      f"transitions({shown(state)}) returned {shown(pairs)}: it must yield "
       "pairs (state, weight)"
     )
-  own: dict[int, int] = {}
+  edge_indices: dict[int, int] = {}
   known = space.numbers
   # Constant probabilities: in a discrete chain their sum must not exceed one.
   fixed: list[float] = []
-  for item in found:
+  for item in pairs:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
       raise TypeError(
         f"transitions({shown(state)}) yields {shown(item)}: it must yield "
@@ -108,10 +108,10 @@ def _explore_state(
       fixed.append(weight.constant)
     if target == number:
       edges.loops.append(number)
-    elif target in own:
-      edges.increase(own[target], weight)
+    elif target in edge_indices:
+      edges.increase(edge_indices[target], weight)
     else:
-      own[target] = edges.add(number, target, weight)
+      edge_indices[target] = edges.add(number, target, weight)
   if discrete:
     mass = math.fsum(fixed)
     if mass > 1.0 + 4 * len(fixed) * EPS:
@@ -131,7 +131,7 @@ def _read_initial(
     pairs = initial
   else:
     pairs = [(initial, 1.0)]
-  found: list[tuple[int, weights.Weight]] = []
+  starts: list[tuple[int, weights.Weight]] = []
   for item in pairs:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
       raise TypeError(
@@ -143,7 +143,7 @@ def _read_initial(
       read = reader.read(weight)
       if read is None:
         continue
-      found.append((_initial_number(state, space), read))
+      starts.append((_initial_number(state, space), read))
     except (TypeError, ValueError) as error:
       kind = TypeError if isinstance(error, TypeError) else ValueError
       raise kind(
@@ -153,7 +153,7 @@ def _read_initial(
     raise ValueError(
       f"initial is {shown(initial)}: at least one state must have a weight > 0"
     )
-  return found
+  return starts
 
 
 def _initial_number(state: Hashable, space: state_space.StateSpace) -> int:

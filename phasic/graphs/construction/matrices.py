@@ -36,23 +36,23 @@ def build(
   )
   if states is not None:
     raw_arguments.check_sequence("states", states)
-  given = {
+  arguments = {
     "initial_probs": initial_probs,
     "matrix": matrix,
     "exits": exits,
     "prob_zero": prob_zero,
   }
   for name in ("initial_probs", "matrix"):
-    if given[name] is None:
+    if arguments[name] is None:
       raise TypeError(f"{name} is None: it must be an array")
   host = {
     name: validation.host_numbers(x, name)
-    for name, x in given.items()
+    for name, x in arguments.items()
     if x is not None
   }
   alpha = host["initial_probs"]
   p = _check_shapes(host)
-  eps = max(float(onp.finfo(dtype).eps) for dtype in _dtypes(given))
+  eps = max(float(onp.finfo(dtype).eps) for dtype in _dtypes(arguments))
   tolerance = 4 * p * eps
   names = tuple(range(p) if states is None else states)
   if len(names) != p:
@@ -86,11 +86,11 @@ def build(
   return graph
 
 
-def _dtypes(given: Mapping[str, ArrayLike | None]) -> list[str]:
+def _dtypes(arguments: Mapping[str, ArrayLike | None]) -> list[str]:
   """Returns the dtypes of arrays; Python numbers count as float64."""
   return [
     dtypes.common_dtype({name: x}, "float64")
-    for name, x in given.items()
+    for name, x in arguments.items()
     if x is not None
   ]
 
@@ -120,11 +120,11 @@ def _exits(
   names: Sequence[Hashable],
 ) -> onp.ndarray:
   """Returns the given exit weights, or derives them from the matrix rows."""
-  found: list[float] = []
+  exit_weights: list[float] = []
   for i, row in enumerate(matrix.tolist()):
     if exits is not None and not discrete:
       # The diagonal is not read if exit rates are given.
-      found.append(float(exits[i]))
+      exit_weights.append(float(exits[i]))
       continue
     at = f"row {i} of matrix (state {shown(names[i])})"
     if not all(math.isfinite(x) for x in row):
@@ -136,7 +136,7 @@ def _exits(
           f"{at} and exits[{i}] sum to {mass!r}: this sum must be 1 within "
           "4 p eps"
         )
-      found.append(float(exits[i]))
+      exit_weights.append(float(exits[i]))
       continue
     rest = math.fsum([1.0 if discrete else 0.0, *(-x for x in row)])
     scale = 1.0 if discrete else max(abs(x) for x in row)
@@ -147,8 +147,8 @@ def _exits(
         f"{at} sums to {math.fsum(row)!r}: this sum must be <= "
         f"{1 if discrete else 0} within 4 p eps"
       )
-    found.append(rest)
-  return onp.asarray(found, float)
+    exit_weights.append(rest)
+  return onp.asarray(exit_weights, float)
 
 
 def _check_weights(table: onp.ndarray, names: Sequence[Hashable]) -> None:

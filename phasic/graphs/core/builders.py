@@ -70,7 +70,7 @@ class Builders(graph_parts.GraphParts):
       <Graph 2 phases, 3 edges, 1 parameter head, discrete>
     """
     with progress_bars.counting_states(progress) as report:
-      found = exploration.explore(
+      built = exploration.explore(
         transitions,
         initial,
         params,
@@ -79,7 +79,7 @@ class Builders(graph_parts.GraphParts):
         report,
         allow_never_absorbing,
       )
-    return cls(**found._asdict())
+    return cls(**built._asdict())
 
   @classmethod
   def from_edges(
@@ -117,10 +117,10 @@ class Builders(graph_parts.GraphParts):
       >>> Graph.from_edges([*edges, ("down", ABSORBED, 0.5)], "up")
       <Graph 2 phases, 3 edges>
     """
-    found = edge_table.build(
+    built = edge_table.build(
       edges, initial, params, discrete, max_states, allow_never_absorbing
     )
-    return cls(**found._asdict())
+    return cls(**built._asdict())
 
   @classmethod
   def from_matrices(
@@ -164,7 +164,7 @@ class Builders(graph_parts.GraphParts):
       >>> [float(w) for w in graph.edge_values()]
       [2.0, 3.0]
     """
-    found = matrices.build(
+    built = matrices.build(
       initial_probs,
       matrix,
       exits,
@@ -173,7 +173,7 @@ class Builders(graph_parts.GraphParts):
       states,
       allow_never_absorbing,
     )
-    return cls(**found._asdict())
+    return cls(**built._asdict())
 
   @classmethod
   def from_networkx(

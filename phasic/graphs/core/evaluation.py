@@ -65,10 +65,10 @@ def log_prob_and_moments(
   if not isinstance(graph, graph_lib.Graph):
     raise TypeError(f"graph is {type(graph).__name__}: it must be a Graph")
   params = graph.params_array(params)
-  given = {"values": values, "rewards": rewards}
+  arguments = {"values": values, "rewards": rewards}
   if graph.num_params > 0:
-    given = {"params": params, **given}
-  dtype = dtypes.common_dtype(given)
+    arguments = {"params": params, **arguments}
+  dtype = dtypes.common_dtype(arguments)
   params = structures.cast(params, dtype)
   values = structures.as_array(values, dtype, "values")
   if static.rank(values) == 0:

@@ -228,12 +228,12 @@ class GraphParts:
     """
     if self._numbers is None:
       self._numbers = {known: i for i, known in enumerate(self.states)}
-    found = state_space.found(self._numbers, state)
-    if found is None:
+    index = state_space.found(self._numbers, state)
+    if index is None:
       raise ValueError(
         f"state {raw_arguments.shown(state)} is not in the graph"
       )
-    return found
+    return index
 
   def __repr__(self) -> str:
     return f"<{type(self).__name__} {self._counts()}>"

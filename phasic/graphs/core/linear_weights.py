@@ -170,11 +170,11 @@ class LinearWeights(builders.Builders):
       params is None and self.num_params > 0 and (known is None or is_constant)
     ):
       none = parameters.params_array(None, 0, None)
-      found = parameters.linear(constants, coefficients[:, :0], none)
+      weights = parameters.linear(constants, coefficients[:, :0], none)
       # A traced graph does not show whether its initial weights depend on
       # parameters. If they do, the result is NaN.
       lost = np.any(coefficients != 0.0)
-      return np.where(lost, math.nan, found)
+      return np.where(lost, math.nan, weights)
     array = self.params_array(params)
     # Coefficients of a graph that is differentiated have derivatives.
     if is_constant and self._is_fixed():

@@ -76,74 +76,70 @@ def loads(text: str | bytes) -> contents.Contents:
 
 def _read(text: str | bytes) -> contents.Contents:
   try:
-    found = json.loads(
+    data = json.loads(
       text, object_pairs_hook=_object, parse_constant=_refuse_constant
     )
   except (json.JSONDecodeError, UnicodeDecodeError) as error:
     raise ValueError(f"the text is not JSON: {error}") from None
-  if not isinstance(found, dict):
-    raise ValueError(
-      f"the graph's JSON is {_kind(found)}: it must be an object"
-    )
-  if found.get("format") != FORMAT:
-    raise ValueError(
-      f"format is {found.get('format')!r}: it must be {FORMAT!r}"
-    )
-  version = found.get("version")
+  if not isinstance(data, dict):
+    raise ValueError(f"the graph's JSON is {_kind(data)}: it must be an object")
+  if data.get("format") != FORMAT:
+    raise ValueError(f"format is {data.get('format')!r}: it must be {FORMAT!r}")
+  version = data.get("version")
   if type(version) is not int or version != VERSION:
     raise ValueError(f"version is {version!r}: it must be {VERSION}")
-  missing = [key for key in _KEYS if key not in found]
-  unknown = [key for key in found if key not in _KEYS]
+  missing = [key for key in _KEYS if key not in data]
+  unknown = [key for key in data if key not in _KEYS]
   if missing or unknown:
     raise ValueError(
       f"the graph's JSON lacks the keys {missing} and has the unknown keys "
       f"{unknown}"
     )
-  return _contents(found)
+  return _contents(data)
 
 
-def _contents(found: dict[str, object]) -> contents.Contents:
-  if type(found["discrete"]) is not bool:
+def _contents(data: dict[str, object]) -> contents.Contents:
+  if type(data["discrete"]) is not bool:
     raise ValueError(
-      f"discrete is {found['discrete']!r}: it must be true or false"
+      f"discrete is {data['discrete']!r}: it must be true or false"
     )
-  p = _integer(found["num_phases"], "num_phases", 1)
-  d = _integer(found["num_params"], "num_params", 0)
-  m = len(_list(found["sources"], "sources"))
-  names = found["parameter_names"]
+  p = _integer(data["num_phases"], "num_phases", 1)
+  d = _integer(data["num_params"], "num_params", 0)
+  m = len(_list(data["sources"], "sources"))
+  names = data["parameter_names"]
   if names is not None:
     names = tuple(_strings(names, "parameter_names", d))
-  causes = _list(found["causes"], "causes")
+  causes = _list(data["causes"], "causes")
   _strings([c for c in causes if c is not None], "causes without null")
-  states = found["states"]
+  states = data["states"]
   if states is not None:
     states = tuple(_decoded(x) for x in _list(states, "states", p))
     _check_hashes(states)
   return contents.Contents(
-    sources=_integers(found["sources"], "sources", m),
-    targets=_integers(found["targets"], "targets", m),
-    constants=_numbers(found["constants"], "constants", m),
-    coefficients=_table(found["coefficients"], "coefficients", m, d),
+    sources=_integers(data["sources"], "sources", m),
+    targets=_integers(data["targets"], "targets", m),
+    constants=_numbers(data["constants"], "constants", m),
+    coefficients=_table(data["coefficients"], "coefficients", m, d),
     initial_constants=_numbers(
-      found["initial_constants"], "initial_constants", p + 1
+      data["initial_constants"], "initial_constants", p + 1
     ),
     initial_coefficients=_table(
-      found["initial_coefficients"], "initial_coefficients", p + 1, d
+      data["initial_coefficients"], "initial_coefficients", p + 1, d
     ),
     parameter_names=names,
     causes=tuple(c if isinstance(c, str) else None for c in causes),
-    discrete=found["discrete"],
+    discrete=data["discrete"],
     states=states,
   )
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-  found: dict[str, object] = {}
+  members: dict[str, object] = {}
   for key, value in pairs:
-    if key in found:
+    if key in members:
       raise ValueError(f"the object has the key {shown(key)} more than once")
-    found[key] = value
-  return found
+    members[key] = value
+  return members
 
 
 def _refuse_constant(text: str) -> NoReturn:
@@ -194,7 +190,7 @@ def _integers(x: object, name: str, size: int) -> onp.ndarray:
 
 
 def _numbers(x: object, name: str, size: int) -> onp.ndarray:
-  found: list[float] = []
+  numbers: list[float] = []
   for i, item in enumerate(_list(x, name, size)):
     # Integers above the largest float are refused, as 1e999 is.
     value = math.nan
@@ -206,16 +202,16 @@ def _numbers(x: object, name: str, size: int) -> onp.ndarray:
       raise ValueError(
         f"{name}[{i}] is {shown(item)}: it must be a finite number"
       )
-    found.append(value)
-  return onp.asarray(found, float)
+    numbers.append(value)
+  return onp.asarray(numbers, float)
 
 
 def _table(x: object, name: str, rows: int, columns: int) -> onp.ndarray:
-  found = [
+  table = [
     _numbers(row, f"{name}[{i}]", columns)
     for i, row in enumerate(_list(x, name, rows))
   ]
-  return onp.reshape(onp.asarray(found, float), (rows, columns))
+  return onp.reshape(onp.asarray(table, float), (rows, columns))
 
 
 def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:

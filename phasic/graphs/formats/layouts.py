@@ -22,8 +22,8 @@ def positions(graph: contents.Contents) -> list[Point]:
   Graphviz's program `dot` places them, if it is installed. Otherwise networkx
   does, in layers by the fewest edges that lead from the start to a phase.
   """
-  found = _by_graphviz(graph) if shutil.which("dot") else None
-  return _in_layers(graph) if found is None else found
+  points = _by_graphviz(graph) if shutil.which("dot") else None
+  return _in_layers(graph) if points is None else points
 
 
 def to_dot(graph: contents.Contents) -> str:
@@ -58,12 +58,12 @@ def _by_graphviz(graph: contents.Contents) -> list[Point] | None:
 
 def parsed(text: str) -> list[Point]:
   """Reads the positions from the output of `dot -Tplain`."""
-  found: dict[int, Point] = {}
+  by_node: dict[int, Point] = {}
   for line in text.splitlines():
     words = line.split()
     if words[:1] == ["node"]:
-      found.update({int(words[1]): (float(words[2]), float(words[3]))})
-  return [found[i] for i in range(len(found))]
+      by_node.update({int(words[1]): (float(words[2]), float(words[3]))})
+  return [by_node[i] for i in range(len(by_node))]
 
 
 def _in_layers(graph: contents.Contents) -> list[Point]:
@@ -82,8 +82,8 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
     graph.initial_coefficients[:p] != 0.0, axis=1
   )
   starts = contents.plain(onp.flatnonzero(begins))
-  found = networkx.bfs_layers(network, starts)
-  layers = [[i for i in layer if i < p] for layer in found]
+  by_distance = networkx.bfs_layers(network, starts)
+  layers = [[i for i in layer if i < p] for layer in by_distance]
   layers = [layer for layer in layers if layer]
   # Absorption and unreachable phases form the last layer.
   placed = {i for layer in layers for i in layer}

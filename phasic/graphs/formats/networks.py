@@ -53,21 +53,21 @@ def edges_of(
       raise ValueError(
         f"absorbing has {shown(node)}: this node must not have outgoing edges"
       )
-  found: list[edge_table.EdgeLike] = []
+  edges: list[edge_table.EdgeLike] = []
   for source, target, data in network.edges(data=True):
     target = absorbing.get(target, target)
     if weight in data:
-      found.append((source, target, data[weight]))
+      edges.append((source, target, data[weight]))
     elif "constant" in data or "coefficients" in data:
       coefficients = tuple(data.get("coefficients", ()))
       constant = data.get("constant", 0.0)
-      found.append(edge_table.Edge(source, target, constant, coefficients))
+      edges.append(edge_table.Edge(source, target, constant, coefficients))
     else:
       raise ValueError(
         f"edge from {shown(source)} to {shown(target)} has no {weight!r}: it "
         "must have this attribute, or constant and coefficients"
       )
-  return found
+  return edges
 
 
 def defaults(network: Network) -> dict[str, Foreign]:
@@ -81,8 +81,8 @@ def defaults(network: Network) -> dict[str, Foreign]:
       f"network is {type(network).__name__}: it must be a directed networkx "
       "graph"
     )
-  found = network.graph.get("phasic", {})
-  return dict(found) if isinstance(found, Mapping) else {}
+  stored = network.graph.get("phasic", {})
+  return dict(stored) if isinstance(stored, Mapping) else {}
 
 
 def to_network(

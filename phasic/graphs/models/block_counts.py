@@ -23,9 +23,9 @@ def block_counts(num_samples: int, num_states: int) -> contents.Contents:
   while True:
     # States are told apart by random sums of 64 bits. If two states share one
     # there are too few of them.
-    found = _explored(num_samples, onp.random.default_rng(seed))
-    if len(found.states or ()) == num_states:
-      return found
+    graph = _explored(num_samples, onp.random.default_rng(seed))
+    if len(graph.states or ()) == num_states:
+      return graph
     seed += 1
 
 
@@ -60,8 +60,8 @@ def _explored(
   sources, targets, lefts, rights = map(onp.concatenate, zip(*edges))
   states = onp.concatenate(levels)
   same = lefts == rights
-  others = states[sources, rights] - same
-  pairs = states[sources, lefts] * others / onp.where(same, 2.0, 1.0)
+  partners = states[sources, rights] - same
+  pairs = states[sources, lefts] * partners / onp.where(same, 2.0, 1.0)
   listed_states = tuple(map(tuple, states.tolist()))
   return of_mergers(sources, targets, pairs, listed_states)
 

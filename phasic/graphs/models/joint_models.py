@@ -99,8 +99,8 @@ def joint_block_counting(
           both = tuple(map(sum, zip(one, other, strict=True)))
           rest = _without(_without(state[i], one), other)
           merged = _replaced(state, {i: _sorted((*rest, both))})
-          found = ABSORBED if total == 2 else merged
-          yield found, {f"coalescence_{i + 1}": float(pairs)}
+          target = ABSORBED if total == 2 else merged
+          yield target, {f"coalescence_{i + 1}": float(pairs)}
       for lineage, number in numbers.items():
         rest = _without(state[i], lineage)
         for j in demes:
@@ -157,19 +157,21 @@ def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
       "joint_block_counting"
     )
   try:
-    of_states = [list(itertools.chain(*state)) for state in graph.states]
-    sums = {tuple(map(sum, zip(*own, strict=True))) for own in of_states}
+    lineage_lists = [list(itertools.chain(*state)) for state in graph.states]
+    sums = {
+      tuple(map(sum, zip(*lineages, strict=True))) for lineages in lineage_lists
+    }
     (samples,) = sums
-    found = onp.zeros((len(of_states), *(n + 1 for n in samples)))
-    for place, own in enumerate(of_states):
-      for lineage in own:
-        found[(place, *lineage)] += 1.0
+    rewards = onp.zeros((len(lineage_lists), *(n + 1 for n in samples)))
+    for place, lineages in enumerate(lineage_lists):
+      for lineage in lineages:
+        rewards[(place, *lineage)] += 1.0
   except (TypeError, ValueError, IndexError):
     raise ValueError(
       f"graph is {graph!r}: it must be one of joint_block_counting, whose states "
       "have the samples below each lineage"
     ) from None
-  return onp.reshape(found, (len(of_states), -1))
+  return onp.reshape(rewards, (len(lineage_lists), -1))
 
 
 def _num_states(
@@ -199,21 +201,21 @@ def _num_states(
   parts = sorted(vectors, key=sum)[1:-1]
   for part in parts:
     for _ in range(demes):
-      for whole in vectors:
-        rest = tuple(a - b for a, b in zip(whole, part, strict=True))
+      for total in vectors:
+        rest = tuple(a - b for a, b in zip(total, part, strict=True))
         if min(rest) >= 0:
-          ways[whole] += ways[rest]
+          ways[total] += ways[rest]
     if part != parts[-1] and ways[vectors[-1]] > most:
       return ways[vectors[-1]], 0, False
   edges = 0
   for part in vectors[1:]:
-    others = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
+    remaining = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
     # Two lineages with these samples in all merge in a deme, or one lineage
     # with them moves.
     halves = int(all(n % 2 == 0 for n in part))
     pairs = (math.prod(n + 1 for n in part) - 2 + halves) // 2
     moves = demes - 1 if part != vectors[-1] else 0
-    edges += demes * (pairs + moves) * others
+    edges += demes * (pairs + moves) * remaining
   return ways[vectors[-1]], edges, True
 
 

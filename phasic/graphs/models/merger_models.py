@@ -136,8 +136,8 @@ def lambda_block_counting(
         # Entry i counts the lineages with i + 1 descendants.
         descendants += (i + 1) * number
       merged[descendants - 1] += 1
-      found = ABSORBED if k == b else tuple(merged)
-      yield found, {"coalescence": _weight(ways, b, k)}
+      target = ABSORBED if k == b else tuple(merged)
+      yield target, {"coalescence": _weight(ways, b, k)}
 
   initial = (int(num_samples),) + (0,) * (int(num_samples) - 1)
   return graph_lib.Graph.from_transitions(

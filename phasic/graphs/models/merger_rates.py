@@ -134,10 +134,10 @@ def psi_rates(graph: graph_lib.Graph, psi: ArrayLike) -> Array:
 
 def _rising(x: Array, largest: int) -> Array:
   """Computes x (x + 1) ... (x + j - 1) / j! for j = 0, ..., largest."""
-  found = [x * 0.0 + 1.0]
+  terms = [x * 0.0 + 1.0]
   for j in range(largest):
-    found.append(found[-1] * ((x + j) / (j + 1)))
-  return np.stack(found, axis=-1)
+    terms.append(terms[-1] * ((x + j) / (j + 1)))
+  return np.stack(terms, axis=-1)
 
 
 def _edges(

@@ -198,15 +198,15 @@ def _partitions(n: int) -> list[int]:
   """
   counts = [1]
   for total in range(1, n + 1):
-    found = 0
+    count = 0
     # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, ..., and
     # none of them is below k^2.
     for k in range(1, math.isqrt(total) + 1):
       sign = 1 if k % 2 else -1
       for pentagonal in (k * (3 * k - 1) // 2, k * (3 * k + 1) // 2):
         if pentagonal <= total:
-          found += sign * counts[total - pentagonal]
-    counts.append(found)
+          count += sign * counts[total - pentagonal]
+    counts.append(count)
   return counts
 
 

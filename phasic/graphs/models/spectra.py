@@ -82,16 +82,16 @@ def kingman_spectrum(times: ArrayLike) -> Result:
 @functools.lru_cache(maxsize=4)
 def _shares(n: int) -> onp.ndarray:
   """Returns k C(n - i - 1, k - 2) / C(n - 1, k - 1), rows k = n, ..., 2."""
-  found = onp.zeros((n - 1, n - 1))
+  shares = onp.zeros((n - 1, n - 1))
   for k in range(2, n + 1):
     # The first entry is k (k - 1) / (n - 1), and each further one is the one
     # before times (n - i - k + 1) / (n - i - 1), in more digits than float64.
     i = onp.arange(1, n - k + 1, dtype=onp.longdouble)
     ratios = (n - i - k + 1) / (n - i - 1)
     row = onp.cumprod(onp.concatenate([onp.ones(1, onp.longdouble), ratios]))
-    found[n - k, : n - k + 1] = row * (k * (k - 1)) / (n - 1)
-  found.setflags(write=False)
-  return found
+    shares[n - k, : n - k + 1] = row * (k * (k - 1)) / (n - 1)
+  shares.setflags(write=False)
+  return shares
 
 
 def folded_spectrum(spectrum: ArrayLike) -> Result:
@@ -123,11 +123,13 @@ def folded_spectrum(spectrum: ArrayLike) -> Result:
     )
   n = int(shape[-1]) + 1
   half = onp.arange(n // 2)
-  others = n - 2 - half
+  partners = n - 2 - half
   # The middle entry of an even n is its own partner.
-  twice = structures.constant(1.0 * (half != others), static.dtype_name(array))
-  found = np.take(array, half, axis=-1)
-  return structures.as_result(found + twice * np.take(array, others, axis=-1))
+  twice = structures.constant(
+    1.0 * (half != partners), static.dtype_name(array)
+  )
+  minor = np.take(array, half, axis=-1)
+  return structures.as_result(minor + twice * np.take(array, partners, axis=-1))
 
 
 def spectrum_log_likelihood(
@@ -168,8 +170,8 @@ def spectrum_log_likelihood(
     R. Nielsen, Estimation of population parameters and recombination rates from
       single nucleotide polymorphisms, Genetics 154, 2000.
   """
-  given = {"lengths": lengths, "mutation_rate": mutation_rate}
-  dtype = dtypes.common_dtype({"counts": counts, **given})
+  arguments = {"lengths": lengths, "mutation_rate": mutation_rate}
+  dtype = dtypes.common_dtype({"counts": counts, **arguments})
   numbers = structures.as_array(counts, dtype, "counts")
   means = structures.as_array(lengths, dtype, "lengths")
   shapes = static.shape(numbers), static.shape(means)
@@ -191,19 +193,19 @@ def spectrum_log_likelihood(
   total = np.sum(numbers, axis=-1)
   known = np.where(good, numbers, 0.0)
   constant = np.sum(_log_factorial(known), axis=-1)
-  valid, whole = np.all(good, axis=-1), np.sum(means, axis=-1)
+  valid, total_length = np.all(good, axis=-1), np.sum(means, axis=-1)
   if mutation_rate is None:
-    found = _log_factorial(np.where(total >= 0.0, total, 0.0))
-    factor = -_log(whole)
+    log_factor = _log_factorial(np.where(total >= 0.0, total, 0.0))
+    factor = -_log(total_length)
   else:
     rate = structures.as_array(mutation_rate, dtype, "mutation_rate")
     value_rules.warn(owner, "mutation_rate", rate, value_rules.LENGTH)
-    found = -whole * rate
+    log_factor = -total_length * rate
     valid = valid & (rate >= 0.0)
     rate = np.where(rate >= 0.0, rate, 0.0)
     factor = _log(rate)
     means = np.where(rate[..., None] == 0.0, 0.0, means)
-  value = found - constant + _weighted(known, means, factor[..., None])
+  value = log_factor - constant + _weighted(known, means, factor[..., None])
   return structures.as_result(np.where(valid, value, math.nan))
 
 
@@ -222,5 +224,5 @@ def _log(x: Array) -> Array:
 
 def _log_factorial(counts: Array) -> Array:
   """Computes log(c!) in the widest precision."""
-  found = special.log_factorial(structures.cast(counts, static.wide_float()))
-  return structures.cast(found, static.dtype_name(counts))
+  logs = special.log_factorial(structures.cast(counts, static.wide_float()))
+  return structures.cast(logs, static.dtype_name(counts))

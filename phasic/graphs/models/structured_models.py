@@ -147,8 +147,8 @@ def structured_coalescent(
       if lineages[i] >= 2:
         pairs = lineages[i] * (lineages[i] - 1) / 2
         merged = _moved(lineages, i, None)
-        found = ABSORBED if sum(merged) == 1 else merged
-        yield found, {f"coalescence_{i + 1}": pairs}
+        target = ABSORBED if sum(merged) == 1 else merged
+        yield target, {f"coalescence_{i + 1}": pairs}
     for i in demes:
       for j in demes:
         if lineages[i] >= 1 and i != j:
@@ -188,11 +188,11 @@ def migration_name(i: int, j: int) -> str:
 
 def _moved(lineages: tuple[int, ...], i: int, j: int | None) -> tuple[int, ...]:
   """Returns the state with one lineage less in i, and one more in j if any."""
-  found = list(lineages)
-  found[i] -= 1
+  counts = list(lineages)
+  counts[i] -= 1
   if j is not None:
-    found[j] += 1
-  return tuple(found)
+    counts[j] += 1
+  return tuple(counts)
 
 
 def merge_demes(
@@ -248,12 +248,12 @@ def merge_demes(
         f"the state {lineages} has {len(lineages)} demes: source {source} and "
         f"target {target} must be among them"
       )
-    found = list(lineages)
-    both = found[target - 1] + found[source - 1]
+    demes = list(lineages)
+    both = demes[target - 1] + demes[source - 1]
     # A deme is a number of lineages, or a sorted tuple of them.
-    found[target - 1] = tuple(sorted(both)) if isinstance(both, tuple) else both
-    del found[source - 1]
-    return tuple(found)
+    demes[target - 1] = tuple(sorted(both)) if isinstance(both, tuple) else both
+    del demes[source - 1]
+    return tuple(demes)
 
   return merged
 

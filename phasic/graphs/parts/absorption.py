@@ -32,8 +32,8 @@ def can_be_absorbed(graph: contents.Contents) -> onp.ndarray:
   """Returns whether absorption is reachable from each phase, bool (p,)."""
   p = len(graph.initial_constants) - 1
   targets = onp.minimum(graph.targets, p)
-  found = reached(targets, graph.sources, [p], p + 1)
-  return found[:p]
+  absorbable = reached(targets, graph.sources, [p], p + 1)
+  return absorbable[:p]
 
 
 def can_be_reached(graph: contents.Contents) -> onp.ndarray:

@@ -51,15 +51,17 @@ def unbatched(
     "Return arrays, such as dist.mean(), from the mapped function, or leave "
     "out vmap: parameters (..., d) of one graph make a batch of distributions"
   )
-  own = shape[extra:]
-  fits = all(n in (None, size) for n, size in zip(event, own, strict=True))
+  event_shape = shape[extra:]
+  fits = all(
+    n in (None, size) for n, size in zip(event, event_shape, strict=True)
+  )
   known = static.concrete(x)
   if known is None:
     raise ValueError(
       f"{name} of a graph has shape {shape} and is traced: a function that is "
       f"mapped by vmap has returned a graph or its distribution. {way_out}"
     )
-  rows: onp.ndarray = onp.reshape(known, (-1, *own))
+  rows: onp.ndarray = onp.reshape(known, (-1, *event_shape))
   if not fits or onp.any(rows != rows[:1]):
     raise ValueError(
       f"{name} of a graph has shape {shape}, which is not a batch of one graph: "

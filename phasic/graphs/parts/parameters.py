@@ -58,9 +58,9 @@ def _of_mapping(
     _refuse_names(params, num_params, names)
   if not names:
     return params_array(None, 0, None)
-  given = {f"params[{name!r}]": params[name] for name in names}
-  dtype = dtypes.common_dtype(given)
-  arrays = [structures.as_array(x, dtype, name) for name, x in given.items()]
+  labeled = {f"params[{name!r}]": params[name] for name in names}
+  dtype = dtypes.common_dtype(labeled)
+  arrays = [structures.as_array(x, dtype, name) for name, x in labeled.items()]
   if len(arrays) == 1:
     return arrays[0][..., None] * 1.0  # A copy, as of several parameters.
   shape = static.broadcast_shapes(*(static.shape(x) for x in arrays))
@@ -74,9 +74,9 @@ def _refuse_names(
   unknown = [name for name in params if name not in names]
   missing = [name for name in names if name not in params]
   problems = [
-    f"{kind} {', '.join(repr(name) for name in found)}"
-    for kind, found in (("unknown", unknown), ("missing", missing))
-    if found
+    f"{kind} {', '.join(repr(name) for name in listed)}"
+    for kind, listed in (("unknown", unknown), ("missing", missing))
+    if listed
   ]
   raise ValueError(
     f"params: {'; '.join(problems)}; the graph has {counted(num_params, names)}"

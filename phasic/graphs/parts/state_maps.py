@@ -77,10 +77,10 @@ class StateMap(NamedTuple):
     phases = structures.cast(phases, "int32")
     rows = structures.cast(np.arange(static.shape(phases)[0]), "int32")
     rows = np.broadcast_to(rows[:, None], static.shape(phases))
-    found = array_ops.segment_sum(
+    images = array_ops.segment_sum(
       np.reshape(rows, (-1,)), np.reshape(phases, (-1,)), count + 1
     )
-    return found[:count]
+    return images[:count]
 
 
 def make_all(
@@ -147,7 +147,7 @@ def make(
     return StateMap(None)
   raw_arguments.check_callable(name, function, " of a state")
   assert callable(function)
-  found: list[list[int]] = [[] for _ in following.states]
+  preimages: list[list[int]] = [[] for _ in following.states]
   for i, state in enumerate(graph.states):
     image = function(state)
     if absorbed.is_absorbed(image):
@@ -156,12 +156,12 @@ def make(
         "state of the next graph, since no chain is absorbed at a boundary"
       )
     try:
-      found[following.index_of(image)].append(i)
+      preimages[following.index_of(image)].append(i)
     except (TypeError, ValueError):
       raise ValueError(
         f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}, which "
         "is not a state of the next graph"
       ) from None
-  width = max(len(row) for row in found)
-  rows = [row + [graph.num_phases] * (width - len(row)) for row in found]
+  width = max(len(row) for row in preimages)
+  rows = [row + [graph.num_phases] * (width - len(row)) for row in preimages]
   return StateMap(onp.asarray(rows, onp.int32))

@@ -20,7 +20,7 @@ _INDICES = contents.ARRAYS[:2]
 _NUMBERS = contents.ARRAYS[2:]
 
 
-def checked(given: contents.Contents) -> contents.Contents:
+def checked(data: contents.Contents) -> contents.Contents:
   """Checks the data of a graph, and returns them as read-only arrays.
 
   Raises:
@@ -28,12 +28,12 @@ def checked(given: contents.Contents) -> contents.Contents:
     ValueError: a rule is broken; the edge or the state is named.
   """
   arrays: dict[str, onp.ndarray] = {
-    **{name: _indices(getattr(given, name), name) for name in _INDICES},
-    **{name: host_numbers(getattr(given, name), name) for name in _NUMBERS},
+    **{name: _indices(getattr(data, name), name) for name in _INDICES},
+    **{name: host_numbers(getattr(data, name), name) for name in _NUMBERS},
   }
   for array in arrays.values():
     _freeze(array)
-  graph = given._replace(**arrays)  # type: ignore[arg-type]
+  graph = data._replace(**arrays)  # type: ignore[arg-type]
   _check_shapes(graph)
   _check_facts(graph)
   p = len(graph.initial_constants) - 1
@@ -73,13 +73,13 @@ def host_numbers(x: ArrayLike, name: str) -> onp.ndarray:
     ValueError: it is a ragged list.
   """
   dtypes.common_dtype({name: x})
-  found = static.concrete(x)
-  if found is None:
+  known = static.concrete(x)
+  if known is None:
     raise TypeError(
       f"{name} is traced: it must be concrete; make the graph outside of "
       "compiled functions, and pass edge_values="
     )
-  return onp.array(found, dtype=onp.float64)
+  return onp.array(known, dtype=onp.float64)
 
 
 def check_initial_mass(
@@ -135,16 +135,16 @@ def _freeze(array: onp.ndarray) -> None:
 
 
 def _indices(x: ArrayLike, name: str) -> onp.ndarray:
-  found = dtypes.concrete(x, name)
-  if found is None:
+  known = dtypes.concrete(x, name)
+  if known is None:
     raise TypeError(
       f"{name} is traced: it must be concrete; make the graph outside of "
       "compiled functions"
     )
-  if found.dtype.kind not in "iu":
-    raise TypeError(f"{name} has dtype {found.dtype}: it must be integers")
-  result = onp.array(found, dtype=onp.int32)
-  if not onp.array_equal(result, found):
+  if known.dtype.kind not in "iu":
+    raise TypeError(f"{name} has dtype {known.dtype}: it must be integers")
+  result = onp.array(known, dtype=onp.int32)
+  if not onp.array_equal(result, known):
     raise ValueError(
       f"{name} has an entry that does not fit into 32 bits: indices must be in "
       "[0, 2**31)"

@@ -74,23 +74,23 @@ class WeightReader:
       if column is not None and usual and 0 < value < _LARGE:
         return Weight(0.0, [(column, float(value))])
     if kind is float or kind is int:
-      found = Weight(_number(weight), [])
+      converted = Weight(_number(weight), [])
     elif isinstance(weight, (dict, Mapping)):
-      found = self._of_mapping(weight)
+      converted = self._of_mapping(weight)
     elif isinstance(weight, Weight):
-      found = weight
+      converted = weight
     elif isinstance(weight, (str, bytes)):
       raise TypeError("the weight is a string: it must be a number")
     elif isinstance(weight, (list, tuple)) or _is_vector(weight):
-      found = self._of_sequence(weight)
+      converted = self._of_sequence(weight)
     else:
-      found = Weight(_number(weight), [])
-    constant, terms = found
+      converted = Weight(_number(weight), [])
+    constant, terms = converted
     if constant > 0.0:
-      return found
+      return converted
     for _, value in terms:
       if value > 0.0:
-        return found
+        return converted
     if constant < 0.0 or terms:
       raise ValueError(
         "the weight is negative: its constant or one of its coefficients must "

@@ -34,8 +34,8 @@ class ClassRates:
   def affected(self, phases: onp.ndarray) -> onp.ndarray:
     """Returns the given phases and all predecessors of these."""
     edges = _ranges(self._back_starts, phases)
-    found: onp.ndarray = onp.concatenate([phases, self._predecessors[edges]])
-    return onp.unique(found)
+    changed: onp.ndarray = onp.concatenate([phases, self._predecessors[edges]])
+    return onp.unique(changed)
 
   def signatures(
     self, phases: onp.ndarray, classes: onp.ndarray
@@ -49,8 +49,8 @@ class ClassRates:
     rows, into, sums = self._sums(phases, classes)
     values = onp.zeros(len(sums), onp.int64)
     for column in onp.moveaxis(sums, -1, 0):
-      found = _clusters(column)
-      values = values * (int(onp.max(found, initial=0)) + 1) + found
+      clusters = _clusters(column)
+      values = values * (int(onp.max(clusters, initial=0)) + 1) + clusters
       _, values = onp.unique(values, return_inverse=True)
     pairs = onp.stack([into, values], axis=1)
     starts = onp.searchsorted(rows, onp.arange(len(phases) + 1))

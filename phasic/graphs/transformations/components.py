@@ -42,14 +42,14 @@ def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
   unfinished: list[int] = []
   waits = [False] * p
   components: list[onp.ndarray] = []
-  found = 0
+  count = 0
   for root in range(p):
     path = [] if number[root] >= 0 else [(root, iter(successors[root]))]
     while path:
       i, following = path[-1]
       if number[i] < 0:
-        number[i] = lowest[i] = found
-        found += 1
+        number[i] = lowest[i] = count
+        count += 1
         unfinished.append(i)
         waits[i] = True
       for j in following:

@@ -296,8 +296,8 @@ def reached(host: HostGraph) -> onp.ndarray:
   begins = onp.any(host.initial[:p] != 0.0, axis=1)
   starts = [int(i) for i in onp.flatnonzero(begins)]
   targets = onp.minimum(host.targets, p)
-  found = absorption.reached(host.sources, targets, starts, p + 1)
-  return onp.flatnonzero(found[:p])
+  is_reached = absorption.reached(host.sources, targets, starts, p + 1)
+  return onp.flatnonzero(is_reached[:p])
 
 
 def successor_lists(host: HostGraph) -> list[list[int]]:

@@ -202,12 +202,12 @@ def _text(host: host_graphs.HostGraph, weight: onp.ndarray) -> str:
   names: int | Sequence[object] = host.params
   if isinstance(names, int):
     names = range(names)
-  found = {n: float(w) for n, w in zip(names, weight[:-1]) if w != 0.0}
-  if not found:
+  terms = {n: float(w) for n, w in zip(names, weight[:-1]) if w != 0.0}
+  if not terms:
     return f"{float(weight[-1])}"
   if weight[-1] != 0.0:
-    found["constant"] = float(weight[-1])
-  return "{" + ", ".join(f"{n}: {w}" for n, w in found.items()) + "}"
+    terms["constant"] = float(weight[-1])
+  return "{" + ", ".join(f"{n}: {w}" for n, w in terms.items()) + "}"
 
 
 def _lumped(

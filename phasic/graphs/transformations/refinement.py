@@ -28,13 +28,15 @@ def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
   while len(left) > 0:
     looked = rates.affected(left)
     by_class = partition.by_class(looked)
-    others = partition.others(by_class)
-    asked = onp.append(looked, onp.asarray(list(others.values()), onp.int64))
-    found = rates.signatures(asked, partition.classes)
-    signatures = dict(zip([int(i) for i in asked], found))
+    representatives = partition.representatives(by_class)
+    asked = onp.append(
+      looked, onp.asarray(list(representatives.values()), onp.int64)
+    )
+    keys = rates.signatures(asked, partition.classes)
+    signatures = dict(zip([int(i) for i in asked], keys))
     moved: list[int] = []
     for c, phases in by_class.items():
-      rest = signatures[others[c]] if c in others else None
+      rest = signatures[representatives[c]] if c in representatives else None
       moved += partition.split(c, [(i, signatures[i]) for i in phases], rest)
     left = onp.asarray(moved, onp.int64)
   return numbered(int(c) for c in partition.classes)
@@ -42,8 +44,8 @@ def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
 
 def numbered(names: Iterable[Hashable]) -> onp.ndarray:
   """Numbers distinct names 0, 1, ... in the order of their appearance."""
-  found: dict[Hashable, int] = {}
-  numbers = [found.setdefault(name, len(found)) for name in names]
+  by_name: dict[Hashable, int] = {}
+  numbers = [by_name.setdefault(name, len(by_name)) for name in names]
   return onp.asarray(numbers, onp.int64)
 
 
@@ -59,19 +61,19 @@ class _Partition:
 
   def by_class(self, phases: onp.ndarray) -> dict[int, list[int]]:
     """Groups given phases by their class."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for i, c in zip(phases, self.classes[phases]):
-      found.setdefault(int(c), []).append(int(i))
-    return found
+      groups.setdefault(int(c), []).append(int(i))
+    return groups
 
-  def others(self, by_class: dict[int, list[int]]) -> dict[int, int]:
+  def representatives(self, by_class: dict[int, list[int]]) -> dict[int, int]:
     """For each class, returns one member that is not among the given phases."""
-    found: dict[int, int] = {}
+    members: dict[int, int] = {}
     for c, phases in by_class.items():
       if len(phases) < len(self._members[c]):
-        given = set(phases)
-        found[c] = next(i for i in self._members[c] if i not in given)
-    return found
+        listed = set(phases)
+        members[c] = next(i for i in self._members[c] if i not in listed)
+    return members
 
   def split(
     self, c: int, signed: list[tuple[int, bytes]], rest: bytes | None
@@ -92,8 +94,8 @@ class _Partition:
       sizes[rest] = sizes.get(rest, 0) + more
     keeps = max(sizes, key=lambda signature: sizes[signature])
     if rest is not None and rest != keeps:
-      given = {i for i, _ in signed}
-      parts.setdefault(rest, []).extend(self._members[c] - given)
+      listed = {i for i, _ in signed}
+      parts.setdefault(rest, []).extend(self._members[c] - listed)
     left: list[int] = []
     for signature, part in parts.items():
       if signature != keeps:

@@ -84,12 +84,12 @@ def _sojourns(host: host_graphs.HostGraph) -> onp.ndarray:
   p = host.num_phases
   initial = host.initial[:p, 0]
   edges = (host.sources, onp.minimum(host.targets, p), host.weights[:, 0])
-  found = (
+  times = (
     discrete_passages.expected_visits(initial, edge_probs.EdgeProbs(*edges))
     if host.discrete
     else passages.expected_sojourn_times(initial, edge_rates.EdgeRates(*edges))
   )
-  sojourns: onp.ndarray = onp.asarray(static.concrete(found), onp.float64)
+  sojourns: onp.ndarray = onp.asarray(static.concrete(times), onp.float64)
   for i in onp.flatnonzero(~((sojourns > 0.0) & (sojourns < onp.inf)))[:1]:
     raise ArithmeticError(
       f"graph: the expected time in {host.name(int(i))} is {sojourns[i]}: it "
