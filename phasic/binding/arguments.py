@@ -122,34 +122,39 @@ def check_unmasked(
       host_results.check_unmasked(function, f"{what} {i}", x)
 
 
-def check_derivative(rule: str, found: Tree, like: Tree, what: str) -> None:
+def check_derivative(
+  rule: str, derivative: Tree, like: Tree, what: str
+) -> None:
   """Raises TypeError unless a derivative has the structure of `like`.
 
   Args:
     rule: what messages call the rule.
-    found: the derivative, arrays or nested structures of them.
+    derivative: the derivative, arrays or nested structures of them.
     like: the array with the shape and dtype of the derivative, or None.
     what: the name of the argument or result in messages.
   """
-  if found is None or like is None:
+  if derivative is None or like is None:
     return
   if isinstance(like, (tuple, list, dict)):
     keys = list(like) if isinstance(like, dict) else range(len(like))
-    own = found if isinstance(found, type(like)) else ()
-    own_keys = list(own) if isinstance(own, dict) else range(len(own))
-    if sorted(map(str, keys)) != sorted(map(str, own_keys)):
+    entries = derivative if isinstance(derivative, type(like)) else ()
+    entry_keys = (
+      list(entries) if isinstance(entries, dict) else range(len(entries))
+    )
+    if sorted(map(str, keys)) != sorted(map(str, entry_keys)):
       raise TypeError(
-        f"{rule} returned a {type(found).__name__} for {what}: it must have "
-        f"the primal structure, a {type(like).__name__} of length {len(like)}"
+        f"{rule} returned a {type(derivative).__name__} for {what}: it must "
+        f"have the primal structure, a {type(like).__name__} of length "
+        f"{len(like)}"
       )
     for k in keys:
-      check_derivative(rule, own[k], like[k], f"{what}[{k!r}]")
-  elif hasattr(like, "dtype") and hasattr(found, "dtype"):
-    shape, own_shape = native_ops.shape(like), native_ops.shape(found)
+      check_derivative(rule, entries[k], like[k], f"{what}[{k!r}]")
+  elif hasattr(like, "dtype") and hasattr(derivative, "dtype"):
+    shape, own_shape = native_ops.shape(like), native_ops.shape(derivative)
     is_like = native_shapes.may_fit(own_shape, shape, len(shape))
-    if not is_like or found.dtype != like.dtype:
+    if not is_like or derivative.dtype != like.dtype:
       raise TypeError(
-        f"{rule} returned shape {own_shape} and dtype {found.dtype} for "
+        f"{rule} returned shape {own_shape} and dtype {derivative.dtype} for "
         f"{what}: they must be {shape} and {like.dtype}"
       )
 

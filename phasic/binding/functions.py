@@ -204,16 +204,16 @@ class BoundFunction:
     arguments.check_unmasked(self.name, (cotangent,), "cotangent")
     at, along = tuple(args), _floating(cotangent)
     if not isinstance(self._vjp, host_functions.HostFunction):
-      found = self._vjp(at, along, **options)
-      if not isinstance(found, tuple) or len(found) != len(at):
+      cotangents = self._vjp(at, along, **options)
+      if not isinstance(cotangents, tuple) or len(cotangents) != len(at):
         raise TypeError(
           f"vjp of {self.name} must return a tuple with an entry for each of "
           f"the {len(at)} arguments"
         )
-      for i, (x, like) in enumerate(zip(found, self._floating(at))):
+      for i, (x, like) in enumerate(zip(cotangents, self._floating(at))):
         rule = f"vjp of {self.name}"
         arguments.check_derivative(rule, x, like, f"argument {i}")
-      return found
+      return cotangents
     return self._linear(
       self._vjp, self._jvp, self._cotangent_like, at, along, options
     )
@@ -298,10 +298,10 @@ class BoundFunction:
       args: tuple[Structure, ...], cotangent: Structure
     ) -> tuple[object, ...]:
       plain = host_calls.conjugated(cotangent)
-      found = host_calls.conjugated(self.vjp(args, plain, **options))
+      cotangents = host_calls.conjugated(self.vjp(args, plain, **options))
       fixed = self._nondifferentiable
       return tuple(
-        host_calls.no_cotangent(x) if i in fixed else found[i]
+        host_calls.no_cotangent(x) if i in fixed else cotangents[i]
         for i, x in enumerate(args)
       )
 
@@ -355,8 +355,10 @@ class _Reverse(BoundFunction):
     **options: Hashable,
   ) -> tuple[Result, ...]:
     """Computes cotangents of both inputs of the `vjp` rule: args, cotangent."""
-    found = super().vjp(args, cotangent, **options)
-    return found[0], self._forward(args[0], _floating(cotangent), **options)
+    cotangents = super().vjp(args, cotangent, **options)
+    return cotangents[0], self._forward(
+      args[0], _floating(cotangent), **options
+    )
 
 
 def _is_bound_once(rule: Rule) -> TypeGuard[BoundFunction]:

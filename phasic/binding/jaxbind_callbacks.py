@@ -133,10 +133,10 @@ class Callback:
         _spec_without(i if mapped else 0, x)
         for x, mapped in zip(arrays, is_mapped, strict=True)
       ]
-      _, found = self._specs(inner, axes[len(sizes) - i], kwargs)
+      _, declared = self._specs(inner, axes[len(sizes) - i], kwargs)
       out = [
         _level_at(i, size, x, self._axis(k, item))
-        for k, (x, item) in enumerate(zip(out, found, strict=True))
+        for k, (x, item) in enumerate(zip(out, declared, strict=True))
       ]
     return out
 
@@ -159,8 +159,8 @@ class Callback:
     kwargs: Mapping[str, object],
   ) -> tuple[list[host_results.ArraySpec], list[Sequence[Foreign]]]:
     """Returns the specs of `out`, and the unprocessed result of `abstract`."""
-    found = list(self._abstract(*like, **self._keywords(axes, kwargs)))
-    return [host_results.ArraySpec(*item[:2]) for item in found], found
+    declared = list(self._abstract(*like, **self._keywords(axes, kwargs)))
+    return [host_results.ArraySpec(*item[:2]) for item in declared], declared
 
   def _spec(self, x: object) -> host_results.ArraySpec:
     return host_results.spec_of(self._name, x)
@@ -204,7 +204,7 @@ def _in_all_levels(
   if all(mapped):
     return x
   shape = (*sizes, *x.shape[sum(mapped) :])
-  missing = [axis for axis, own in enumerate(mapped) if not own]
+  missing = [axis for axis, is_mapped in enumerate(mapped) if not is_mapped]
   return onp.broadcast_to(onp.expand_dims(x, missing), shape).copy()
 
 

@@ -154,11 +154,11 @@ def bind_native(
     raise ValueError(
       declared.error("derivatives are array code or native functions, not both")
     )
-  given = {} if sizes is None else dict(sizes)
-  if sorted(given) != sorted(declared.own_dims):
+  size_rules = {} if sizes is None else dict(sizes)
+  if sorted(size_rules) != sorted(declared.own_dims):
     raise ValueError(
       declared.error(
-        f"sizes are given for {sorted(given)}: they must be for "
+        f"sizes are given for {sorted(size_rules)}: they must be for "
         f"{sorted(declared.own_dims)}, the dimensions of outputs alone"
       )
     )
@@ -167,7 +167,7 @@ def bind_native(
     path,
     native_files.whole_path(name, "tf_library", tf_library),
     handler or "",
-    given,
+    size_rules,
     jvp,
     vjp,
     _declarations(path, declared, "forward", forward),
@@ -250,11 +250,11 @@ class NativeOp:
     """Computes the tangent of the output, or a tuple for several outputs."""
     declaration = self._function.declaration
     primals = self._operands(args)
-    given = native_rules.check_entries(
+    entries = native_rules.check_entries(
       declaration, "the tangents", declaration.inputs, tangents
     )
     call = self._of(options)
-    results: Tree = native_products.jvp(declaration, call, primals, given)
+    results: Tree = native_products.jvp(declaration, call, primals, entries)
     return results[0] if len(results) == 1 else results
 
   def vjp(
@@ -273,17 +273,17 @@ class NativeOp:
     """
     declaration = self._function.declaration
     primals = self._operands(args)
-    given = native_rules.check_entries(
+    entries = native_rules.check_entries(
       declaration,
       "the cotangents",
       declaration.outputs,
       (cotangent,) if len(declaration.outputs) == 1 else cotangent,
     )
     call = self._of(options)
-    found = native_products.vjp(declaration, call, primals, given)
+    results = native_products.vjp(declaration, call, primals, entries)
     cotangents: tuple[Tree, ...] = tuple(
       None if x is None else np.reshape(x, static.shape(np.asarray(a)))
-      for x, a in zip(found, args, strict=True)
+      for x, a in zip(results, args, strict=True)
     )
     return cotangents
 

@@ -30,7 +30,7 @@ def jvp(
     ValueError: a tangent does not broadcast to its operand.
   """
   inputs = declaration.inputs
-  of_floats, places = _of_floats(declaration, call, primals)
+  float_function, places = _of_floats(declaration, call, primals)
   along = [
     operands.direction(
       declaration,
@@ -40,7 +40,9 @@ def jvp(
     )
     for i in places
   ]
-  _, moved = autodiff.forward(of_floats, [primals[i] for i in places], along)
+  _, moved = autodiff.forward(
+    float_function, [primals[i] for i in places], along
+  )
   return native_declarations.spread(declaration.outputs, moved)
 
 
@@ -54,14 +56,16 @@ def vjp(
 
   Arguments and errors are as for `jvp`, with cotangents of the outputs.
   """
-  of_floats, places = _of_floats(declaration, call, primals)
-  results, pullback = autodiff.reverse(of_floats, [primals[i] for i in places])
+  float_function, places = _of_floats(declaration, call, primals)
+  results, pullback = autodiff.reverse(
+    float_function, [primals[i] for i in places]
+  )
   floats = native_declarations.inexact(declaration.outputs, cotangents)
   own_cotangents = [
     operands.direction(
-      declaration, f"the cotangent of {own.name}", cotangent, x
+      declaration, f"the cotangent of {operand.name}", cotangent, x
     )
-    for (own, cotangent), x in zip(floats, results, strict=True)
+    for (operand, cotangent), x in zip(floats, results, strict=True)
   ]
   return native_declarations.spread(
     declaration.inputs, pullback(own_cotangents)
@@ -77,7 +81,9 @@ def _of_floats(
 
   The function returns the op's floating outputs only.
   """
-  places = [i for i, own in enumerate(declaration.inputs) if own.is_inexact]
+  places = [
+    i for i, operand in enumerate(declaration.inputs) if operand.is_inexact
+  ]
 
   def of_floats(*arrays: Array) -> tuple[Array, ...]:
     full = list(primals)

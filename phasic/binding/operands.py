@@ -53,7 +53,7 @@ def convert(
 def direction(
   declaration: native_declarations.Declaration,
   what: str,
-  given: object,
+  value: object,
   x: Array,
 ) -> Array:
   """Converts a tangent or cotangent to the dtype and the shape of `x`.
@@ -61,21 +61,21 @@ def direction(
   Args:
     declaration: the op's.
     what: what messages call it.
-    given: the tangent or cotangent.
+    value: the tangent or cotangent.
     x: the array that it belongs to.
 
   Raises:
     TypeError: it is complex, and `x` is not, or no array at all.
     ValueError: it does not broadcast to the shape of `x`.
   """
-  found, dtype = structures.cast(given), static.dtype_name(x)
+  array, dtype = structures.cast(value), static.dtype_name(x)
   native_shapes.check_direction(
     declaration,
     what,
-    (native_ops.shape(found), static.dtype_name(found)),
+    (native_ops.shape(array), static.dtype_name(array)),
     (native_ops.shape(x), dtype),
   )
-  return np.broadcast_to(structures.cast(found, dtype), static.shape(x))
+  return np.broadcast_to(structures.cast(array, dtype), static.shape(x))
 
 
 def _numbers(operand: native_declarations.Operand, x: object) -> object:
@@ -91,9 +91,9 @@ def _numbers(operand: native_declarations.Operand, x: object) -> object:
       f"{operand.name} is {plain.dtype.name}: it must be {operand.type}"
     )
   with onp.errstate(over="ignore"):
-    found = onp.asarray(plain, operand.type)
-  if kind in "iu" and not onp.array_equal(found, plain):
+    converted = onp.asarray(plain, operand.type)
+  if kind in "iu" and not onp.array_equal(converted, plain):
     raise ValueError(
       f"{operand.name} has a number that does not fit into {operand.type}"
     )
-  return found
+  return converted

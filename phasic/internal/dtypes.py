@@ -37,7 +37,7 @@ def common_dtype(
       value is complex, bool, half precision, masked or not numeric.
     ValueError: a value is ragged or has too many dimensions.
   """
-  found: tuple[str, str] | None = None
+  first: tuple[str, str] | None = None
   for name, value in values.items():
     # Python numbers take any dtype; most are floats.
     if value is None or type(value) is float:
@@ -45,14 +45,14 @@ def common_dtype(
     dtype = numeric(value, name)
     if dtype not in FLOATS or static.is_weak(value):
       continue
-    if found is not None and found[1] != dtype:
+    if first is not None and first[1] != dtype:
       raise TypeError(
-        f"{found[0]} is {found[1]} and {name} is {dtype}: floating arguments "
+        f"{first[0]} is {first[1]} and {name} is {dtype}: floating arguments "
         "must have one dtype"
       )
-    found = found or (name, dtype)
-  if found is not None:
-    return found[1]
+    first = first or (name, dtype)
+  if first is not None:
+    return first[1]
   return default or static.wide_float()
 
 
@@ -114,13 +114,13 @@ def numeric(x: Tree, name: str) -> str:
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
   # Dtypes of other packages may not be instances of `numpy.dtype`.
   is_own = isinstance(dtype, onp.dtype)
-  found = _name(dtype)
-  if found in FLOATS or (is_own and dtype.kind in "iu"):
-    return found
+  dtype_name = _name(dtype)
+  if dtype_name in FLOATS or (is_own and dtype.kind in "iu"):
+    return dtype_name
   if is_own:
     raw_arguments.refuse_objects(dtype, name)
   raise TypeError(
-    f"{name} has dtype {found}: it must be float32, float64 or an integer"
+    f"{name} has dtype {dtype_name}: it must be float32, float64 or an integer"
   )
 
 
@@ -149,6 +149,6 @@ def kept(x: object, name: str) -> str:
 
   Errors are as in `numeric`.
   """
-  own = numeric(x, name)
-  keeps = own in FLOATS and not static.is_weak(x)
-  return own if keeps else static.wide_float()
+  dtype = numeric(x, name)
+  keeps = dtype in FLOATS and not static.is_weak(x)
+  return dtype if keeps else static.wide_float()

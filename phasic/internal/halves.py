@@ -86,16 +86,16 @@ def common(values: object, half: str | None = None) -> str | None:
     values: arrays, distributions and others, also in lists.
     half: the dtype of another array, or None.
   """
-  found = {half} - {None}
+  names = {half} - {None}
 
   def add(x: object) -> object:
     name = dtype_name(x)
     if name in EPS or (name in dtypes.FLOATS and not _is_weak(x)):
-      found.add(name)
+      names.add(name)
     return x
 
   mapped(add, values)
-  return found.pop() if len(found) == 1 and found <= EPS.keys() else None
+  return names.pop() if len(names) == 1 and names <= EPS.keys() else None
 
 
 def _is_weak(x: object) -> bool:
@@ -143,17 +143,17 @@ def adopted(x: Any, half: str, name: str) -> Any:
   is_number = type(x) in (float, int)
   if not is_number and not _is_array(x):
     return x
-  own = dtype_name(x)
-  if own == half:
+  dtype = dtype_name(x)
+  if dtype == half:
     # NumPy's array may change, and JAX may share its memory.
     copied: onp.ndarray | Array = onp.array(x) if _is_host(x) else x
     return structures.cast(copied, half)
-  if own == "bool" or (own or "").startswith("complex"):
+  if dtype == "bool" or (dtype or "").startswith("complex"):
     return x
   converted = structures.cast(structures.as_array(x, _SINGLE, name), half)
-  known, found = static.concrete(x), static.concrete(converted)
-  if known is not None and found is not None:
-    _check_held(known, found.astype(onp.float64), half, name)
+  known, rounded = static.concrete(x), static.concrete(converted)
+  if known is not None and rounded is not None:
+    _check_held(known, rounded.astype(onp.float64), half, name)
   return converted
 
 
@@ -162,19 +162,19 @@ def _is_host(x: object) -> bool:
 
 
 def _check_held(
-  given: onp.ndarray, found: onp.ndarray, half: str, name: str
+  numbers: onp.ndarray, rounded: onp.ndarray, half: str, name: str
 ) -> None:
   """Raises ValueError for numbers that a half dtype surely does not hold."""
-  given = given.astype(onp.float64)
-  whole = onp.isfinite(given) & (given == onp.floor(given))
-  bad: onp.ndarray = (whole & (found != given)) | (
-    (given != 0.0) & (found == 0.0)
+  numbers = numbers.astype(onp.float64)
+  is_integer = onp.isfinite(numbers) & (numbers == onp.floor(numbers))
+  bad: onp.ndarray = (is_integer & (rounded != numbers)) | (
+    (numbers != 0.0) & (rounded == 0.0)
   )
   if bad.any():
     raise ValueError(
-      f"{name} is {given[bad][0]:g} beside arrays of {half}, which would make "
-      f"it {found[bad][0]:g}: it must be a number that {half} holds; pass it "
-      "as an array of float32, and results are float32"
+      f"{name} is {numbers[bad][0]:g} beside arrays of {half}, which would "
+      f"make it {rounded[bad][0]:g}: it must be a number that {half} holds; "
+      "pass it as an array of float32, and results are float32"
     )
 
 
@@ -260,6 +260,6 @@ def public(value: object, package: str, name: str) -> object:
 
 def _public(function: Any, package: str) -> Any:
   """Returns a function of a public module with the rule of half precision."""
-  found = lifted(function, package.rpartition(".")[2] != _FITS)
-  found.__module__ = package  # There pickle finds it.
-  return found
+  wrapped = lifted(function, package.rpartition(".")[2] != _FITS)
+  wrapped.__module__ = package  # There pickle finds it.
+  return wrapped

@@ -243,8 +243,8 @@ class Kernel:
       RuntimeError: the kernel cannot run.
       ValueError: the operands are traced.
     """
-    given = [*operands, *edges, *([] if kinds is None else [kinds])]
-    known = [static.concrete(x) for x in given]
+    inputs = [*operands, *edges, *([] if kinds is None else [kinds])]
+    known = [static.concrete(x) for x in inputs]
     if any(x is None for x in known):
       raise ValueError(
         "status has traced operands: they must be concrete; call it eagerly"

@@ -82,9 +82,9 @@ def lister(module: str) -> Callable[[], list[str]]:
   """
 
   def listed() -> list[str]:
-    own = vars(sys.modules[module])
-    special = {x for x in own if x.startswith("__") and x.endswith("__")}
-    return sorted(special.union(own["__all__"]))
+    namespace = vars(sys.modules[module])
+    special = {x for x in namespace if x.startswith("__") and x.endswith("__")}
+    return sorted(special.union(namespace["__all__"]))
 
   return listed
 

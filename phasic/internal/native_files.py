@@ -68,9 +68,9 @@ def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
     raise ValueError(
       f"{start}: a part of the file is missing, compile it again"
     )
-  found = {(name.decode(), what) for name, what in _SYMBOL.findall(content)}
-  names = sorted(name for name, what in found if what == b"declaration")
-  registered = any(what == b"register" for _, what in found)
+  symbols = {(name.decode(), what) for name, what in _SYMBOL.findall(content)}
+  names = sorted(name for name, what in symbols if what == b"declaration")
+  registered = any(what == b"register" for _, what in symbols)
   if of_tensorflow and names and not registered:
     raise ValueError(
       f"{start}, which was not compiled for TensorFlow: compile it with "

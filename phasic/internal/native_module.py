@@ -51,7 +51,7 @@ def cannot_load(loader: str, path: str, error: object) -> str:
 
 def _missing() -> str:
   folder = next(iter(_native.__path__))
-  others = sorted(
+  libraries = sorted(
     name
     for name in os.listdir(folder)
     if name.startswith("_kernel.") and not name.endswith(".pyi")
@@ -60,6 +60,6 @@ def _missing() -> str:
   return (
     f"{folder} has no library _kernel for {version} on "
     f"{sysconfig.get_platform()}"
-    + (f", only {', '.join(others)}" if others else "")
+    + (f", only {', '.join(libraries)}" if libraries else "")
     + f"; {REINSTALL}"
   )

@@ -73,13 +73,13 @@ def quantiles(
   discrete: bool,
 ) -> tuple[onp.ndarray, onp.ndarray]:
   """Computes quantiles and places by the kernel, without derivatives."""
-  found = kernel_common.load()[0].quantiles(
+  returned = kernel_common.load()[0].quantiles(
     kernel_common.FORMS.index(form),
     [*operands],
     list(edges) if edges else None,
     discrete,
   )
-  return found[0], found[1]
+  return returned[0], returned[1]
 
 
 def statistics(

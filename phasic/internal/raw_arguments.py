@@ -206,8 +206,8 @@ def entries_of_scipy(
   """
   if not _is_sparse(x):
     return None
-  found = x.tocoo()
-  return found.row, found.col, found.data, found.shape
+  coordinates = x.tocoo()
+  return coordinates.row, coordinates.col, coordinates.data, coordinates.shape
 
 
 def _is_sparse(x: object) -> TypeGuard[_SparseMatrix]:

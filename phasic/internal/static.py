@@ -41,11 +41,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
   if len(distinct) <= 1:
     return next(iter(distinct), ())
   try:
-    found = tuple(onp.broadcast_shapes(*distinct))
+    common = tuple(onp.broadcast_shapes(*distinct))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
-  return raw_arguments.checked_size(found, shapes)
+  return raw_arguments.checked_size(common, shapes)
 
 
 def concrete(x: object) -> onp.ndarray | None:

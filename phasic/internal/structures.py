@@ -76,21 +76,21 @@ def as_array(
     ValueError: `x` is ragged or has too many dimensions.
   """
   if type(x) is onp.ndarray and not copy:
-    own = x.dtype
-    if own in _FLOATS if dtype is None else own is _DTYPES.get(dtype):
+    x_dtype = x.dtype
+    if x_dtype in _FLOATS if dtype is None else x_dtype is _DTYPES.get(dtype):
       raw_arguments.check_nesting(x, name)
       return x
   if type(x) is float and not copy:
     return onp.asarray(x, dtype or "float64")
   # `numeric` and `kept` also check that `x` is numeric.
-  own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
-  dtype = dtype or own
+  x_dtype = (dtypes.numeric if dtype else dtypes.kept)(x, name)
+  dtype = dtype or x_dtype
   if isinstance(x, modes.MAY_HOLD_TRACED) and modes.holds_traced(x):
     return modes.cast(modes.joined(x), dtype)
-  found = onp.array(x, dtype=dtype, copy=copy or None)
+  array = onp.array(x, dtype=dtype, copy=copy or None)
   if copy:
-    found.setflags(write=False)
-  return found
+    array.setflags(write=False)
+  return array
 
 
 def are_lasting(arrays: Iterable[object]) -> bool:
@@ -116,13 +116,13 @@ def make_lasting(arrays: Iterable[object]) -> bool:
   Args:
     arrays: what has been computed from lasting arrays.
   """
-  own: list[onp.ndarray] = []
+  host_arrays: list[onp.ndarray] = []
   for x in arrays:
     if type(x) is onp.ndarray:
-      own.append(x)
+      host_arrays.append(x)
     elif x is not None:
       return False
-  for array in own:
+  for array in host_arrays:
     array.setflags(write=False)
   return True
 

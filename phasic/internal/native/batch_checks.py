@@ -64,9 +64,14 @@ def check(
   mapped = [
     [level.mapped[i] for level in reversed(levels)] for i in range(len(arrays))
   ]
-  shapes = [x.shape[sum(own) :] for x, own in zip(arrays, mapped, strict=True)]
-  others = {n for shape in (*shapes, *(s.shape for s in specs)) for n in shape}
-  is_unlike = len(set(sizes)) == len(sizes) and others.isdisjoint(sizes)
+  shapes = [
+    x.shape[sum(is_mapped) :]
+    for x, is_mapped in zip(arrays, mapped, strict=True)
+  ]
+  used_sizes = {
+    n for shape in (*shapes, *(s.shape for s in specs)) for n in shape
+  }
+  is_unlike = len(set(sizes)) == len(sizes) and used_sizes.isdisjoint(sizes)
   kind = (tuple(levels), tuple(map(len, shapes)))
   if (
     is_unlike
@@ -75,13 +80,13 @@ def check(
     or function.batching is None
   ):
     return
-  unlike = (n for n in itertools.count(2) if n not in others)
+  unlike = (n for n in itertools.count(2) if n not in used_sizes)
   trial = tuple(itertools.islice(unlike, len(sizes)))
   parts = [onp.array(x) for x in arrays]
-  for i, own in enumerate(mapped):
+  for i, is_mapped in enumerate(mapped):
     for level, size in enumerate(trial):
-      if own[level]:
-        axis, index = sum(own[:level]), onp.arange(size) % sizes[level]
+      if is_mapped[level]:
+        axis, index = sum(is_mapped[:level]), onp.arange(size) % sizes[level]
         parts[i] = onp.take(parts[i], index, axis)
   expected = [
     host_results.ArraySpec((*trial, *s.shape), s.dtype) for s in specs

@@ -46,9 +46,9 @@ def call(
   Raises:
     TypeError: results differ from the specs of `abstract`, in eager calls.
   """
-  found = function.f(*args, **options)
-  _check_unmasked(function, found)
-  return found
+  result = function.f(*args, **options)
+  _check_unmasked(function, result)
+  return result
 
 
 def call_multilinear(
@@ -73,16 +73,16 @@ def call_multilinear(
   """
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  found = function.f(*fixed, *args, **options)
-  _check_unmasked(function, found)
+  result = function.f(*fixed, *args, **options)
+  _check_unmasked(function, result)
   like = None if abstract is None else abstract(*fixed, *args, **options)
   if like is not None:
     specs = [
       host_results.ArraySpec(getattr(x, "shape", ()), _dtype(x))
       for x in _leaves(like)
     ]
-    host_results.checked(function.name, _leaves(found), specs)
-  return found
+    host_results.checked(function.name, _leaves(result), specs)
+  return result
 
 
 def result_like(
@@ -115,9 +115,9 @@ def forward_rule(
 
 
 def _check_unmasked(
-  function: host_functions.HostFunction, found: object
+  function: host_functions.HostFunction, result: object
 ) -> None:
-  for x in _leaves(found):
+  for x in _leaves(result):
     host_results.check_unmasked(function.name, "a result", x)
 
 

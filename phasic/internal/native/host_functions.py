@@ -140,7 +140,7 @@ def run(
     sizes = level_sizes(arrays, levels)
     return [onp.empty((*sizes, *s.shape), s.dtype) for s in specs]
   name, pairs = function.name, list(zip(arrays, outer.mapped, strict=True))
-  found: list[onp.ndarray] = []
+  columns: list[onp.ndarray] = []
   for k in range(size):
     # Copy arrays that all rows share: the function may write to its arguments.
     row = [x[k, ...] if mapped else onp.array(x) for x, mapped in pairs]
@@ -150,18 +150,18 @@ def run(
       returned = call(row)
       results = (
         returned
-        if found and _are_plain(returned, specs)
+        if columns and _are_plain(returned, specs)
         else host_results.checked(name, returned, specs, canonical)
       )
-    if not found:
-      found = [onp.empty((size, *x.shape), x.dtype) for x in results]
+    if not columns:
+      columns = [onp.empty((size, *x.shape), x.dtype) for x in results]
       # Sizes that are unknown in the specs must be the same for all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]
-    for column, x in zip(found, results, strict=True):
+    for column, x in zip(columns, results, strict=True):
       column[k] = x
-  return found
+  return columns
 
 
 def _are_plain(
@@ -187,7 +187,9 @@ def level_sizes(
   for level in reversed(levels):
     index = level.mapped.index(True)
     sizes.append(arrays[index].shape[used[index]])
-    used = [n + own for n, own in zip(used, level.mapped, strict=True)]
+    used = [
+      n + is_mapped for n, is_mapped in zip(used, level.mapped, strict=True)
+    ]
   return tuple(sizes)
 
 

@@ -77,8 +77,8 @@ class ArraySpec:
   def fits(self, shape: Sequence[int]) -> bool:
     """Returns whether `shape` agrees with the spec in all known sizes."""
     return len(shape) == len(self.shape) and all(
-      own == size or not isinstance(own, int)
-      for own, size in zip(self.shape, shape, strict=True)
+      known == size or not isinstance(known, int)
+      for known, size in zip(self.shape, shape, strict=True)
     )
 
 
@@ -119,7 +119,7 @@ def checked(
     raise TypeError(
       f"{name} returned {len(results)} arrays: it must return {len(specs)}"
     )
-  found = []
+  arrays = []
   for i, (result, spec) in enumerate(zip(results, specs, strict=True)):
     check_unmasked(name, f"result {i}", result)
     array = onp.asarray(result)
@@ -128,17 +128,17 @@ def checked(
       and array.shape == spec.shape
       and array.flags.c_contiguous
     ):
-      found.append(array)
+      arrays.append(array)
       continue
     if not spec.fits(array.shape) or canonical(array.dtype) != spec.dtype:
-      own = ArraySpec(array.shape, array.dtype)
+      actual = ArraySpec(array.shape, array.dtype)
       raise TypeError(
-        f"{name} returned {own} as result {i}: it must be {spec}, which "
+        f"{name} returned {actual} as result {i}: it must be {spec}, which "
         "follows from its rule `abstract`, a call with zeros, or its arguments"
       )
     # np.ascontiguousarray would turn scalars into vectors.
-    found.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
-  return found
+    arrays.append(onp.array(array, dtype=spec.dtype, order="C", copy=None))
+  return arrays
 
 
 def result_of_zeros(

@@ -162,12 +162,12 @@ class NativeFunction(NamedTuple):
       return size  # A symbolic size is known only when the program runs.
     rule = f"`sizes` of {name} returned {size} for {dict(known)}: it must be"
     try:
-      found = operator.index(size)
+      length = operator.index(size)
     except TypeError:
       raise TypeError(error(f"{rule} an integer")) from None
-    if not 0 <= found < 2**63:
+    if not 0 <= length < 2**63:
       raise ValueError(error(f"{rule} at least 0 and below 2^63"))
-    return found
+    return length
 
 
 def parse(name: str, text: str) -> Declaration:
@@ -244,7 +244,7 @@ def inexact(
 ) -> list[tuple[Operand, _T]]:
   """Returns (operand, value) pairs for the differentiable operands."""
   pairs = zip(operands, values, strict=True)
-  return [(own, x) for own, x in pairs if own.is_inexact]
+  return [(operand, x) for operand, x in pairs if operand.is_inexact]
 
 
 def spread(
@@ -255,7 +255,9 @@ def spread(
   `values` has an entry for each differentiable operand.
   """
   rest = iter(values)
-  return tuple(next(rest) if own.is_inexact else None for own in operands)
+  return tuple(
+    next(rest) if operand.is_inexact else None for operand in operands
+  )
 
 
 def check_options(
@@ -324,39 +326,41 @@ def check_derivatives(function: NativeFunction) -> None:
   inputs, outputs = declaration.inputs, declaration.outputs
   free = tuple(operand for operand in inputs if operand.is_inexact)
   cotangents = tuple(operand for operand in outputs if operand.is_inexact)
-  for k, own in enumerate(function.forward, start=1):
-    _check_derivative(declaration, own, f"J_{k}", inputs + free * k, cotangents)
-  for k, own in enumerate(function.adjoint, start=1):
+  for k, derivative in enumerate(function.forward, start=1):
+    _check_derivative(
+      declaration, derivative, f"J_{k}", inputs + free * k, cotangents
+    )
+  for k, derivative in enumerate(function.adjoint, start=1):
     expected = inputs + free * (k - 1) + cotangents
-    _check_derivative(declaration, own, f"V_{k}", expected, free)
+    _check_derivative(declaration, derivative, f"V_{k}", expected, free)
 
 
 def _check_derivative(
   declaration: Declaration,
-  own: Declaration,
+  derivative: Declaration,
   what: str,
   inputs: Sequence[Operand],
   outputs: Sequence[Operand],
 ) -> None:
-  for option in own.options:
+  for option in derivative.options:
     if option not in declaration.options:
       raise ValueError(
         declaration.error(
-          f"{what} is op {own.name}, declared as '{own.text}': its options must "
-          "be the op's"
+          f"{what} is op {derivative.name}, declared as '{derivative.text}': "
+          "its options must be the op's"
         )
       )
-  for side, expected, found in (
-    ("inputs", inputs, own.inputs),
-    ("outputs", outputs, own.outputs),
+  for side, expected, declared in (
+    ("inputs", inputs, derivative.inputs),
+    ("outputs", outputs, derivative.outputs),
   ):
-    if [x[1:] for x in expected] != [x[1:] for x in found]:
+    if [x[1:] for x in expected] != [x[1:] for x in declared]:
       texts = ", ".join(
         f"{type}({', '.join(dims)})" for _, type, dims in expected
       )
       raise ValueError(
         declaration.error(
-          f"{what} is op {own.name}, declared as '{own.text}': its {side} must "
-          f"be {texts}"
+          f"{what} is op {derivative.name}, declared as '{derivative.text}': "
+          f"its {side} must be {texts}"
         )
       )

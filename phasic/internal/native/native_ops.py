@@ -28,8 +28,12 @@ def load(function: native_declarations.NativeFunction) -> None:
       f"op {function.declaration.name} is an XLA handler, which only JAX can "
       "call: NumPy needs an op made by PHASIC_OP"
     )
-  for own in (function.declaration, *function.forward, *function.adjoint):
-    native_libraries.entry(function.library, own)
+  for declaration in (
+    function.declaration,
+    *function.forward,
+    *function.adjoint,
+  ):
+    native_libraries.entry(function.library, declaration)
 
 
 def make(
@@ -76,7 +80,10 @@ def _has_reverse(function: native_declarations.NativeFunction) -> bool:
 
 
 def _missing(
-  declaration: native_declarations.Declaration, mode: str, rule: str, own: str
+  declaration: native_declarations.Declaration,
+  mode: str,
+  rule: str,
+  alternative: str,
 ) -> Callable[..., NoReturn]:
   """Returns a rule that raises, in place of a missing derivative rule."""
 
@@ -84,7 +91,7 @@ def _missing(
     raise NotImplementedError(
       declaration.error(
         f"it was bound without a {mode} rule, which NumPy needs for {rule}: give "
-        f"bind_native {rule} or {own}"
+        f"bind_native {rule} or {alternative}"
       )
     )
 
@@ -155,24 +162,24 @@ class _Rules:
     declaration, rule = self._function.declaration, self._function.jvp
     assert rule is not None
     returned = rule(primals, out, tuple(tangents))
-    found = native_rules.check_rule(declaration, "jvp", returned)
+    entries = native_rules.check_rule(declaration, "jvp", returned)
     floats = native_declarations.inexact(declaration.outputs, out)
     return [
       onp.broadcast_to(
-        self._checked("jvp", own, t, (x.shape, x.dtype)), x.shape
+        self._checked("jvp", operand, t, (x.shape, x.dtype)), x.shape
       )
-      for (own, x), t in zip(floats, found, strict=True)
+      for (operand, x), t in zip(floats, entries, strict=True)
     ]
 
   def _checked(
     self,
     rule: str,
     operand: native_declarations.Operand,
-    found: object,
+    value: object,
     like: tuple[Sequence[int] | None, onp.dtype],
   ) -> onp.ndarray:
     declaration = self._function.declaration
-    return native_rules.checked(onp, declaration, rule, operand, found, like)
+    return native_rules.checked(onp, declaration, rule, operand, value, like)
 
   def vjp(
     self,
@@ -185,31 +192,31 @@ class _Rules:
     declaration = function.declaration
     arrays = [*map(onp.asarray, primals)]
     floats = native_declarations.inexact(declaration.inputs, arrays)
-    given = zip(declaration.outputs, cotangents, out, strict=True)
+    triples = zip(declaration.outputs, cotangents, out, strict=True)
     cotangents = [
-      onp.asarray(ct, x.dtype) if own.is_inexact else None
-      for own, ct, x in given
+      onp.asarray(ct, x.dtype) if operand.is_inexact else None
+      for operand, ct, x in triples
     ]
     if function.adjoint:
       wanted = [ct for ct in cotangents if ct is not None]
       arrays = _broadcast(function, [*primals, *wanted])
-      found: Sequence[onp.ndarray | int]
-      found = self.call(function.adjoint[0], arrays)
+      products: Sequence[onp.ndarray | int]
+      products = self.call(function.adjoint[0], arrays)
     elif function.vjp is not None:
       returned = function.vjp(primals, out, tuple(cotangents))
       entries = native_rules.check_rule(declaration, "vjp", returned)
       shapes = native_shapes.cotangent_shapes(
         declaration, [*map(onp.shape, primals)]
       )
-      found = [
-        self._checked("vjp", own, ct, (full, x.dtype))
-        for (own, x), ct, full in zip(floats, entries, shapes, strict=True)
+      products = [
+        self._checked("vjp", operand, ct, (full, x.dtype))
+        for (operand, x), ct, full in zip(floats, entries, shapes, strict=True)
       ]
     else:
-      found = self._of_elements(primals, out, cotangents)
+      products = self._of_elements(primals, out, cotangents)
     summed = [
       native_shapes.summed(onp, ct, x.shape)
-      for (_, x), ct in zip(floats, found, strict=True)
+      for (_, x), ct in zip(floats, products, strict=True)
     ]
     return native_declarations.spread(declaration.inputs, summed)
 
@@ -222,7 +229,7 @@ class _Rules:
     """Computes cotangents of an elementwise op from its forward rule."""
     function = self._function
     inputs = function.declaration.inputs
-    found = []
+    products = []
     for i, operand in enumerate(inputs):
       if not operand.is_inexact:
         continue
@@ -233,11 +240,11 @@ class _Rules:
         for j, (other, x) in enumerate(zip(inputs, primals, strict=True))
       )
       derivatives = self._derivatives(primals, out, unit)
-      of_floats = [ct for ct in cotangents if ct is not None]
-      found.append(
-        sum(ct * t for ct, t in zip(of_floats, derivatives, strict=True))
+      float_cotangents = [ct for ct in cotangents if ct is not None]
+      products.append(
+        sum(ct * t for ct, t in zip(float_cotangents, derivatives, strict=True))
       )
-    return found
+    return products
 
 
 def _broadcast(

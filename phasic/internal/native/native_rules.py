@@ -13,7 +13,7 @@ from phasic.internal.native import native_shapes
 
 
 def check_rule(
-  declaration: native_declarations.Declaration, rule: str, found: object
+  declaration: native_declarations.Declaration, rule: str, returned: object
 ) -> list[object]:
   """Checks the result of a jvp or vjp rule; returns its floating entries.
 
@@ -24,7 +24,7 @@ def check_rule(
   forward = rule == "jvp"
   operands = declaration.outputs if forward else declaration.inputs
   what = f"the value that the rule {rule} returned"
-  entries = check_entries(declaration, what, operands, found)
+  entries = check_entries(declaration, what, operands, returned)
   return [value for _, value in native_declarations.inexact(operands, entries)]
 
 
@@ -32,7 +32,7 @@ def check_dtype(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: onp.typing.DTypeLike,
+  dtype: onp.typing.DTypeLike,
   like: onp.typing.DTypeLike,
   is_number: bool,
 ) -> None:
@@ -42,16 +42,16 @@ def check_dtype(
     declaration: the op's.
     rule: the rule's name.
     operand: the operand of the result.
-    found: the dtype of the result.
+    dtype: the dtype of the result.
     like: the dtype of the operand.
     is_number: whether the result is a Python number, which has no precision.
   """
-  found, like = onp.dtype(found), onp.dtype(like)
-  fits = is_number and (found.kind != "c" or like.kind == "c")
-  if found != like and not fits:
+  dtype, like = onp.dtype(dtype), onp.dtype(like)
+  fits = is_number and (dtype.kind != "c" or like.kind == "c")
+  if dtype != like and not fits:
     raise TypeError(
       declaration.error(
-        f"the rule {rule} returned {found.name} for {operand.name}: it must be "
+        f"the rule {rule} returned {dtype.name} for {operand.name}: it must be "
         f"{like.name}"
       )
     )
@@ -70,7 +70,7 @@ def check_entries(
   declaration: native_declarations.Declaration,
   what: str,
   operands: Sequence[native_declarations.Operand],
-  found: object,
+  entries: object,
 ) -> tuple[object, ...]:
   """Checks that tangents or cotangents have an entry for each operand.
 
@@ -78,28 +78,28 @@ def check_entries(
     TypeError: they are not a tuple with one entry for each operand, or a
       differentiable operand has None.
   """
-  if not isinstance(found, (tuple, list)) or len(found) != len(operands):
+  if not isinstance(entries, (tuple, list)) or len(entries) != len(operands):
     names = ", ".join(operand.name for operand in operands)
     raise TypeError(
       declaration.error(
         f"{what} must be a tuple with an entry for each of {names}"
       )
     )
-  for operand, value in zip(operands, found, strict=True):
+  for operand, value in zip(operands, entries, strict=True):
     if operand.is_inexact and value is None:
       raise TypeError(
         declaration.error(
           f"{what} must have an array for {operand.name}, not None: pass zeros"
         )
       )
-  return tuple(found)
+  return tuple(entries)
 
 
 def check_result(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: Sequence[object] | None,
+  shape: Sequence[object] | None,
   full: Sequence[object] | None,
 ) -> None:
   """Checks the shape of a rule's result, as far as shapes are known.
@@ -108,19 +108,19 @@ def check_result(
     declaration: the declaration of the op.
     rule: the rule's name.
     operand: the output or input of the result.
-    found: the shape of the result.
+    shape: the shape of the result.
     full: the shape of the operand with the full batch.
 
   Raises:
     ValueError: the batch does not broadcast to the full batch, or the other
       dimensions are wrong.
   """
-  if found is None or full is None:
+  if shape is None or full is None:
     return
-  if not native_shapes.may_fit(found, full, len(operand.dims)):
+  if not native_shapes.may_fit(shape, full, len(operand.dims)):
     raise ValueError(
       declaration.error(
-        f"the rule {rule} returned shape {tuple(found)} for {operand.name}: it "
+        f"the rule {rule} returned shape {tuple(shape)} for {operand.name}: it "
         f"must be {tuple(full)}, where a size of the batch may be 1"
       )
     )
@@ -131,7 +131,7 @@ def checked(
   declaration: native_declarations.Declaration,
   rule: str,
   operand: native_declarations.Operand,
-  found: object,
+  value: object,
   like: tuple[Sequence[object] | None, onp.typing.DTypeLike],
 ) -> Array:
   """Converts a rule's result to an array with the dtype of its operand.
@@ -141,7 +141,7 @@ def checked(
     declaration: the declaration of the op.
     rule: the rule's name.
     operand: the output or input.
-    found: the result of the rule for the operand.
+    value: the result of the rule for the operand.
     like: the full shape, as in `check_result`, and the dtype.
 
   Raises:
@@ -149,14 +149,14 @@ def checked(
     ValueError: its shape is wrong.
   """
   full, dtype = like
-  array = numpy.asarray(found)
+  array = numpy.asarray(value)
   check_dtype(
     declaration,
     rule,
     operand,
     array.dtype,
     dtype,
-    is_number(found),
+    is_number(value),
   )
   check_result(declaration, rule, operand, array.shape, full)
   return numpy.asarray(array, dtype)

@@ -42,10 +42,10 @@ def input_dims(
   Raises:
     ValueError: an input has too few dimensions, or sizes differ.
   """
-  found: dict[str, Size] = {}
+  sizes: dict[str, Size] = {}
   for operand, shape in zip(declaration.inputs, shapes, strict=True):
     if shape is None:
-      found.update((d, None) for d in operand.dims if d not in found)
+      sizes.update((d, None) for d in operand.dims if d not in sizes)
       continue
     rank = len(operand.dims)
     if len(shape) < rank:
@@ -56,7 +56,7 @@ def input_dims(
         )
       )
     for dim, size in zip(operand.dims, shape[len(shape) - rank :], strict=True):
-      known = found.get(dim)
+      known = sizes.get(dim)
       if known is not None and size is not None and known != size:
         raise ValueError(
           declaration.error(
@@ -65,8 +65,8 @@ def input_dims(
           )
         )
       if known is None:
-        found[dim] = size
-  return found
+        sizes[dim] = size
+  return sizes
 
 
 def batch_shape(
@@ -123,24 +123,24 @@ def output_types(
   Raises:
     ValueError: an output has too many bytes.
   """
-  own = declaration or function.declaration
+  called = declaration or function.declaration
   shapes = [x.shape for x in inputs]
-  dims = input_dims(own, shapes)
-  if own.own_dims:
+  dims = input_dims(called, shapes)
+  if called.own_dims:
     dims = function.output_dims(dims)
-  batch = batch_shape(own, shapes)
+  batch = batch_shape(called, shapes)
   common = [
     x.dtype
-    for x, operand in zip(inputs, own.inputs, strict=True)
+    for x, operand in zip(inputs, called.inputs, strict=True)
     if operand.type == "T"
   ]
-  found = []
-  for operand in own.outputs:
+  specs = []
+  for operand in called.outputs:
     shape = (*batch, *[dims[d] for d in operand.dims])
     dtype = common[0] if operand.type == "T" else operand.type
-    check_bytes(own, operand, shape, dtype)
-    found.append((shape, dtype))
-  return found
+    check_bytes(called, operand, shape, dtype)
+    specs.append((shape, dtype))
+  return specs
 
 
 def check_bytes(
@@ -190,7 +190,7 @@ def cotangent_shapes(
 def check_direction(
   declaration: native_declarations.Declaration,
   what: str,
-  found: tuple[Sequence[object] | None, onp.typing.DTypeLike],
+  direction: tuple[Sequence[object] | None, onp.typing.DTypeLike],
   like: tuple[Sequence[object] | None, onp.typing.DTypeLike],
 ) -> None:
   """Checks the shape and dtype of a tangent or cotangent from a caller.
@@ -198,22 +198,22 @@ def check_direction(
   Args:
     declaration: the declaration of the op.
     what: the name of the tangent or cotangent, for messages.
-    found: its shape, as far as known, and dtype.
+    direction: its shape, as far as known, and dtype.
     like: the shape and dtype of the operand.
 
   Raises:
     TypeError: it is complex, but the operand is not.
     ValueError: it does not broadcast to the shape of the operand.
   """
-  own, wanted = onp.dtype(found[1]), onp.dtype(like[1])
-  if own.kind == "c" and wanted.kind != "c":
+  dtype, wanted = onp.dtype(direction[1]), onp.dtype(like[1])
+  if dtype.kind == "c" and wanted.kind != "c":
     raise TypeError(
-      declaration.error(f"{what} is {own.name}: it must be {wanted.name}")
+      declaration.error(f"{what} is {dtype.name}: it must be {wanted.name}")
     )
-  if not may_broadcast(found[0], like[0]):
+  if not may_broadcast(direction[0], like[0]):
     raise ValueError(
       declaration.error(
-        f"{what} has shape {found[0]}: it must broadcast to {like[0]}"
+        f"{what} has shape {direction[0]}: it must broadcast to {like[0]}"
       )
     )
 
@@ -231,32 +231,32 @@ def summed(
   extra = len(numpy.shape(x)) - len(shape)
   if extra > 0:
     x = numpy.sum(x, axis=tuple(range(extra)))
-  own = numpy.shape(x)
-  missing = len(shape) - len(own)
-  own = (1,) * missing + tuple(own)
+  x_shape = numpy.shape(x)
+  missing = len(shape) - len(x_shape)
+  x_shape = (1,) * missing + tuple(x_shape)
   axes = tuple(
     i
-    for i, (a, b) in enumerate(zip(own, shape, strict=True))
+    for i, (a, b) in enumerate(zip(x_shape, shape, strict=True))
     if _is_one(b) and not _is_one(a)
   )
   if axes:
-    x = numpy.sum(numpy.reshape(x, own), axis=axes, keepdims=True)
+    x = numpy.sum(numpy.reshape(x, x_shape), axis=axes, keepdims=True)
   return numpy.broadcast_to(x, tuple(shape))
 
 
-def may_fit(found: Sequence[object], full: Sequence[object], rank: int) -> bool:
+def may_fit(shape: Sequence[object], full: Sequence[object], rank: int) -> bool:
   """Returns whether a result's shape can be broadcast to a full shape.
 
   Args:
-    found: the shape.
+    shape: the shape.
     full: the other shape.
     rank: the number of dimensions after the batch dimensions.
   """
-  own, split = len(found) - rank, len(full) - rank
+  batch_rank, split = len(shape) - rank, len(full) - rank
   return (
-    own >= 0
-    and all(map(may_be_equal, found[own:], full[split:]))
-    and may_broadcast(found[:own], full[:split])
+    batch_rank >= 0
+    and all(map(may_be_equal, shape[batch_rank:], full[split:]))
+    and may_broadcast(shape[:batch_rank], full[:split])
   )
 
 

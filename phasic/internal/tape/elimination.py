@@ -95,11 +95,11 @@ class _Eliminate(traced.Primitive[Results]):
 
     def pullback(cotangents: list[Array]) -> Sequence[Array]:
       phases, at_edges = other._of(weights, cotangents, True)
-      found = {1: phases, 2: at_edges}
+      by_operand = {1: phases, 2: at_edges}
       if edges is not None:
-        found[0] = -onp.sum(at_edges * edges, axis=-1)
+        by_operand[0] = -onp.sum(at_edges * edges, axis=-1)
       return [
-        ufuncs.unbroadcast(found[i], onp.shape(arrays[i])) for i in wanted
+        ufuncs.unbroadcast(by_operand[i], onp.shape(arrays[i])) for i in wanted
       ]
 
     return result, pullback

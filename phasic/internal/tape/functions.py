@@ -109,9 +109,9 @@ def _mean(
 
 def _refuse(name: str, **options: object) -> None:
   """Raises an error if an option is given that has no derivative rule."""
-  given = [option for option, value in options.items() if value is not None]
-  if given:
-    raise traced.no_rule(f"numpy.{name} with {' and '.join(given)}")
+  names = [option for option, value in options.items() if value is not None]
+  if names:
+    raise traced.no_rule(f"numpy.{name} with {' and '.join(names)}")
 
 
 def _kept(x: Array, shape: tuple[int, ...], axis: _Axis) -> Array:
@@ -240,15 +240,15 @@ for _function in (
 def cast(x: Traced, dtype: onp.typing.DTypeLike) -> Array:
   """Converts a traced array to a dtype; only floats keep a derivative."""
   dtype = onp.dtype(dtype)
-  own = x.dtype
-  if own == dtype:
+  x_dtype = x.dtype
+  if x_dtype == dtype:
     return x
   if dtype.kind == "c":
     raise traced.leaving(f"an array of dtype {dtype.name}")
-  if dtype.kind != "f" or own.kind != "f":
+  if dtype.kind != "f" or x_dtype.kind != "f":
     return traced.fixed(lambda x: onp.asarray(x, dtype), x)
   return linear_maps.linear(
-    lambda x: as_dtype(x, dtype), lambda c: as_dtype(c, own), x
+    lambda x: as_dtype(x, dtype), lambda c: as_dtype(c, x_dtype), x
   )
 
 

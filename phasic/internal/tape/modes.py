@@ -113,10 +113,10 @@ def reverse(
   def pullback(cotangents: Sequence[Array]) -> tuple[Array, ...]:
     # Derivatives may be infinite or NaN, as values may.
     with onp.errstate(all="ignore"):
-      found = _propagated(leaf, records, cotangents)
+      propagated = _propagated(leaf, records, cotangents)
     return tuple(
       onp.zeros(*output) if cotangent is None else _own(cotangent)
-      for output, cotangent in zip(leaf.outputs, found, strict=True)
+      for output, cotangent in zip(leaf.outputs, propagated, strict=True)
     )
 
   return values, pullback
@@ -147,8 +147,8 @@ def _propagated(
     if node not in accumulated:
       accumulated[node] = [None] * len(node.outputs)
       heapq.heappush(heap, (-node.order, node))
-    own = accumulated[node]
-    own[i] = cotangent if own[i] is None else own[i] + cotangent
+    sums = accumulated[node]
+    sums[i] = cotangent if sums[i] is None else sums[i] + cotangent
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
@@ -176,8 +176,8 @@ def _ended(
   """Ends a trace; returns the results' values and their tangents or nodes."""
   values, records = [], []
   for x in results:
-    own = x if isinstance(x, Traced) and x.trace is trace else None
-    value = x if own is None else _own(own.value)
+    tracked = x if isinstance(x, Traced) and x.trace is trace else None
+    value = x if tracked is None else _own(tracked.value)
     if traced.dtype_of(value).kind not in "fiubc":
       raise TypeError(
         f"a function that is differentiated returned {type(value).__name__}: its "
@@ -189,7 +189,7 @@ def _ended(
       if value.trace.level > trace.level:
         raise traced.leaving("the result of another differentiation")
     values.append(value)
-    records.append(None if own is None else own.record)
+    records.append(None if tracked is None else tracked.record)
   return tuple(values), records
 
 

@@ -100,21 +100,21 @@ class _Forward(traced.Primitive[Array]):
     self, arrays: Sequence[Array], wanted: Sequence[int]
   ) -> tuple[Array, traced.Pullback]:
     def pullback(cotangents: list[Array]) -> Sequence[Array]:
-      found: dict[int, Array] = {}
+      by_place: dict[int, Array] = {}
       for i in range(self.order + 1):
-        own = [n - _OPERANDS * i for n in wanted if n // _OPERANDS == i]
-        if not own:
+        indices = [n - _OPERANDS * i for n in wanted if n // _OPERANDS == i]
+        if not indices:
           continue
-        others = list(arrays)
+        operands = list(arrays)
         if i > 0:
-          del others[_OPERANDS * i : _OPERANDS * (i + 1)]
+          del operands[_OPERANDS * i : _OPERANDS * (i + 1)]
         order = self.order + (1 if i == 0 else 0)
-        results = _Adjoint(self.call, order, own).evaluate(
-          [*others, *cotangents]
+        results = _Adjoint(self.call, order, indices).evaluate(
+          [*operands, *cotangents]
         )
-        for n, result in zip(own, results, strict=True):
-          found[_OPERANDS * i + n] = result
-      return [found[n] for n in wanted]
+        for n, result in zip(indices, results, strict=True):
+          by_place[_OPERANDS * i + n] = result
+      return [by_place[n] for n in wanted]
 
     return self.evaluate(arrays), pullback
 
@@ -154,29 +154,29 @@ class _Adjoint(traced.Primitive[tuple[Array, ...]]):
     last = len(arrays) - 1
 
     def pullback(cotangents: list[Array]) -> Sequence[Array]:
-      given: list[Array | None] = [None] * _OPERANDS
+      directions: list[Array | None] = [None] * _OPERANDS
       for i, cotangent in zip(self.wanted, cotangents, strict=True):
-        given[i] = cotangent
-      along = _filled(_group(arrays, 0), given)
-      found: dict[int, Array] = {}
+        directions[i] = cotangent
+      along = _filled(_group(arrays, 0), directions)
+      by_place: dict[int, Array] = {}
       for i in range(self.order):
-        own = [
+        indices = [
           n - _OPERANDS * i for n in wanted if n != last and n // _OPERANDS == i
         ]
-        if not own:
+        if not indices:
           continue
         if i == 0:
-          others = [*arrays[:-1], *along, arrays[-1]]
+          operands = [*arrays[:-1], *along, arrays[-1]]
         else:
-          others = _replaced(arrays, i, along)
+          operands = _replaced(arrays, i, along)
         order = self.order + (1 if i == 0 else 0)
-        results = _Adjoint(self.call, order, own).evaluate(others)
-        for n, result in zip(own, results, strict=True):
-          found[_OPERANDS * i + n] = result
+        results = _Adjoint(self.call, order, indices).evaluate(operands)
+        for n, result in zip(indices, results, strict=True):
+          by_place[_OPERANDS * i + n] = result
       if last in wanted:
         forward = _Forward(self.call, self.order)
-        found[last] = forward.evaluate([*arrays[:-1], *along])
-      return [found[n] for n in wanted]
+        by_place[last] = forward.evaluate([*arrays[:-1], *along])
+      return [by_place[n] for n in wanted]
 
     return self.evaluate(arrays), pullback
 

@@ -126,20 +126,20 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
           f"the reverse rule of {_name(self.f)} must return a tuple with an "
           f"entry for each of {len(free)} arguments"
         )
-      found: list[Array | None] = [None] * len(arrays)
+      by_array: list[Array | None] = [None] * len(arrays)
       for i, cotangent in zip(free, returned, strict=True):
         places = [n for n, owner in enumerate(self.owners) if owner == i]
         # A cotangent of None means zeros.
-        own = (
+        zeros = (
           [onp.zeros_like(arrays[n]) for n in places]
           if cotangent is None
           else None
         )
         for n, x in zip(
-          places, own or trees.flatten(cotangent)[0], strict=True
+          places, zeros or trees.flatten(cotangent)[0], strict=True
         ):
-          found[n] = x
-      return [found[i] for i in wanted]
+          by_array[n] = x
+      return [by_array[i] for i in wanted]
 
     return leaves, pullback
 

@@ -309,9 +309,9 @@ def apply(primitive: Primitive[_R], *arrays: Array) -> _R:
   records: list[Record] = []
   values: list[Array] = []
   for x in arrays:
-    own = x if isinstance(x, Traced) and x.trace is trace else None
-    records.append(None if own is None else own.record)
-    values.append(check(_operand(x) if own is None else own.value))
+    tracked = x if isinstance(x, Traced) and x.trace is trace else None
+    records.append(None if tracked is None else tracked.record)
+    values.append(check(_operand(x) if tracked is None else tracked.value))
   wanted = [i for i, record in enumerate(records) if record is not None]
   if not wanted:
     result = check(primitive.evaluate(values))

@@ -25,14 +25,14 @@ def flatten(
 
   def put_together(leaves: Sequence[object]) -> object:
     items, start = [], 0
-    for own, make in pairs:
-      items.append(make(leaves[start : start + len(own)]))
-      start += len(own)
+    for arrays, make in pairs:
+      items.append(make(leaves[start : start + len(arrays)]))
+      start += len(arrays)
     if hasattr(tree, "_fields"):
       return type(tree)(*items)
     return type(tree)(items)
 
-  return [x for own, _ in pairs for x in own], put_together
+  return [x for arrays, _ in pairs for x in arrays], put_together
 
 
 def leaves_like(tree: object, like: object) -> list[Tree]:

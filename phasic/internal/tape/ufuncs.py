@@ -14,14 +14,14 @@ Traced = traced.Traced
 
 def unbroadcast(x: Array, shape: tuple[int, ...]) -> Array:
   """Sums an array over broadcast dimensions, to a given shape."""
-  found = onp.shape(x)
-  if found == shape:
+  x_shape = onp.shape(x)
+  if x_shape == shape:
     return x
-  more = len(found) - len(shape)
+  more = len(x_shape) - len(shape)
   axes = tuple(range(more)) + tuple(
     more + i
     for i, size in enumerate(shape)
-    if size == 1 and found[more + i] != 1
+    if size == 1 and x_shape[more + i] != 1
   )
   return onp.reshape(onp.sum(x, axis=axes), shape) if axes else x
 
