@@ -237,7 +237,7 @@ class NativeOp:
         declared.
       ValueError: a shape is not.
     """
-    results: Tree = self._of(options)(*self._operands(args))
+    results: Tree = self._bound(options)(*self._operands(args))
     return results[0] if len(results) == 1 else results
 
   def jvp(
@@ -253,7 +253,7 @@ class NativeOp:
     entries = native_rules.check_entries(
       declaration, "the tangents", declaration.inputs, tangents
     )
-    call = self._of(options)
+    call = self._bound(options)
     results: Tree = native_products.jvp(declaration, call, primals, entries)
     return results[0] if len(results) == 1 else results
 
@@ -279,7 +279,7 @@ class NativeOp:
       declaration.outputs,
       (cotangent,) if len(declaration.outputs) == 1 else cotangent,
     )
-    call = self._of(options)
+    call = self._bound(options)
     results = native_products.vjp(declaration, call, primals, entries)
     cotangents: tuple[Tree, ...] = tuple(
       None if x is None else np.reshape(x, static.shape(np.asarray(a)))
@@ -309,7 +309,7 @@ class NativeOp:
     arrays = [onp.asarray(static.concrete(x)) for x in self._operands(args)]
     native_checks.check(self._function, arrays, text)
 
-  def _of(
+  def _bound(
     self, options: Mapping[str, Hashable]
   ) -> Callable[..., tuple[Array, ...]]:
     return self._made(arguments.key(self.name, options))

@@ -30,7 +30,7 @@ def jvp(
     ValueError: a tangent does not broadcast to its operand.
   """
   inputs = declaration.inputs
-  float_function, places = _of_floats(declaration, call, primals)
+  float_function, places = _float_function(declaration, call, primals)
   along = [
     operands.direction(
       declaration,
@@ -56,7 +56,7 @@ def vjp(
 
   Arguments and errors are as for `jvp`, with cotangents of the outputs.
   """
-  float_function, places = _of_floats(declaration, call, primals)
+  float_function, places = _float_function(declaration, call, primals)
   results, pullback = autodiff.reverse(
     float_function, [primals[i] for i in places]
   )
@@ -72,7 +72,7 @@ def vjp(
   )
 
 
-def _of_floats(
+def _float_function(
   declaration: native_declarations.Declaration,
   call: Callable[..., tuple[Array, ...]],
   primals: Sequence[Array],
@@ -85,11 +85,11 @@ def _of_floats(
     i for i, operand in enumerate(declaration.inputs) if operand.is_inexact
   ]
 
-  def of_floats(*arrays: Array) -> tuple[Array, ...]:
+  def float_function(*arrays: Array) -> tuple[Array, ...]:
     full = list(primals)
     for i, x in zip(places, arrays, strict=True):
       full[i] = x
     results = native_declarations.inexact(declaration.outputs, call(*full))
     return tuple(x for _, x in results)
 
-  return of_floats, places
+  return float_function, places

@@ -39,14 +39,16 @@ def whole_path(op: str, argument: str, path: str | os.PathLike[str]) -> str:
   return os.path.realpath(plain)
 
 
-def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
+def ops(
+  op: str, argument: str, path: str, *, for_tensorflow: bool
+) -> list[str]:
   """Lists the names of the native ops in a library file.
 
   Args:
     op: the op's name, for messages.
     argument: the argument of `bind_native` that has the path.
     path: the path of the library.
-    of_tensorflow: whether it must be the library for TensorFlow.
+    for_tensorflow: whether it must be the library for TensorFlow.
 
   Raises:
     FileNotFoundError: there is no such file.
@@ -71,12 +73,12 @@ def ops(op: str, argument: str, path: str, *, of_tensorflow: bool) -> list[str]:
   symbols = {(name.decode(), what) for name, what in _SYMBOL.findall(content)}
   names = sorted(name for name, what in symbols if what == b"declaration")
   registered = any(what == b"register" for _, what in symbols)
-  if of_tensorflow and names and not registered:
+  if for_tensorflow and names and not registered:
     raise ValueError(
       f"{start}, which was not compiled for TensorFlow: compile it with "
       "-DPHASIC_WITH_TENSORFLOW"
     )
-  if registered and not of_tensorflow:
+  if registered and not for_tensorflow:
     raise ValueError(
       f"{start}, which was compiled for TensorFlow: it must be the library for "
       "JAX and NumPy, compiled without -DPHASIC_WITH_TENSORFLOW"

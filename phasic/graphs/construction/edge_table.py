@@ -68,13 +68,13 @@ def build(
   table: dict[Hashable, list[tuple[Hashable, weights.Weight]]] = {}
   for e, edge in enumerate(edges):
     source, target, weight = _read_edge(e, edge, reader)
-    row = state_space.found(table, source)
+    row = state_space.lookup(table, source)
     if row is None:
       row = table[source] = []
     if weight is not None:
       row.append((target, weight))
   graph = exploration.explore(
-    lambda state: state_space.found(table, state) or (),
+    lambda state: state_space.lookup(table, state) or (),
     initial,
     params,
     discrete,

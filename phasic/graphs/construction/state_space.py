@@ -36,7 +36,7 @@ def hashable(state: object) -> Hashable:
   return state
 
 
-def found(table: Mapping[Hashable, _T], state: object) -> _T | None:
+def lookup(table: Mapping[Hashable, _T], state: object) -> _T | None:
   """Looks a state up in a table; returns None if it is missing.
 
   Raises:
@@ -89,7 +89,7 @@ class StateSpace:
       TypeError: the state is not hashable.
       ValueError: it does not equal itself, or there are too many states.
     """
-    known = found(self.numbers, state)
+    known = lookup(self.numbers, state)
     if known is not None:
       return known
     if absorbed.is_absorbed(state):

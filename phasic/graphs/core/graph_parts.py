@@ -90,7 +90,7 @@ class GraphParts:
     self._set_contents(checked)
 
   @classmethod
-  def _of_built(cls, built: contents.Contents) -> Self:
+  def _from_built(cls, built: contents.Contents) -> Self:
     """Makes a graph of the arrays of a model, which are right as they are."""
     instance = object.__new__(cls)
     instance._set_contents(validation.frozen(built))
@@ -228,7 +228,7 @@ class GraphParts:
     """
     if self._numbers is None:
       self._numbers = {known: i for i, known in enumerate(self.states)}
-    index = state_space.found(self._numbers, state)
+    index = state_space.lookup(self._numbers, state)
     if index is None:
       raise ValueError(
         f"state {raw_arguments.shown(state)} is not in the graph"

@@ -63,10 +63,10 @@ def _explored(
   partners = states[sources, rights] - same
   pairs = states[sources, lefts] * partners / onp.where(same, 2.0, 1.0)
   listed_states = tuple(map(tuple, states.tolist()))
-  return of_mergers(sources, targets, pairs, listed_states)
+  return merger_graph(sources, targets, pairs, listed_states)
 
 
-def of_mergers(
+def merger_graph(
   sources: onp.ndarray,
   targets: onp.ndarray,
   pairs: onp.ndarray,

@@ -44,10 +44,10 @@ def kingman(
   lineages = onp.arange(n, 1, -1)
   pairs = lineages * (lineages - 1) / 2.0
   states = onp.arange(n - 1)
-  built = block_counts.of_mergers(
+  built = block_counts.merger_graph(
     states, states + 1, pairs, tuple(lineages.tolist())
   )
-  return graph_lib.Graph._of_built(built)
+  return graph_lib.Graph._from_built(built)
 
 
 def block_counting(
@@ -84,4 +84,4 @@ def block_counting(
   model_checks.at_least("num_samples", num_samples, 2)
   states = model_checks.check_block_counts(num_samples, max_states)
   built = block_counts.block_counts(int(num_samples), states)
-  return graph_lib.Graph._of_built(built)
+  return graph_lib.Graph._from_built(built)

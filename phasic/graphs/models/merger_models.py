@@ -69,10 +69,10 @@ def lambda_coalescent(
   merging = onp.arange(len(sources)) - first[sources] + 2
   # All sets of k together: (b choose k) (k - 2)! (b - k)! / (b - 1)!.
   weights = before / (merging * (merging - 1))
-  built = block_counts.of_mergers(
+  built = block_counts.merger_graph(
     sources, sources + merging - 1, weights, tuple(lineages.tolist())
   )
-  return graph_lib.Graph._of_built(built)
+  return graph_lib.Graph._from_built(built)
 
 
 def lambda_block_counting(

@@ -32,7 +32,7 @@ def params_array(
       "values"
     )
   if isinstance(params, Mapping):
-    return _of_mapping(params, num_params, names)
+    return _mapping_array(params, num_params, names)
   array = structures.as_array(params, None, "params")
   shape = static.shape(array)
   if len(shape) == 0 or not _is_size(shape[-1], num_params):
@@ -43,7 +43,7 @@ def params_array(
   return array
 
 
-def _of_mapping(
+def _mapping_array(
   params: Mapping[str, ArrayLike],
   num_params: int,
   names: tuple[str, ...] | None,

@@ -76,13 +76,13 @@ class WeightReader:
     if kind is float or kind is int:
       converted = Weight(_number(weight), [])
     elif isinstance(weight, (dict, Mapping)):
-      converted = self._of_mapping(weight)
+      converted = self._read_mapping(weight)
     elif isinstance(weight, Weight):
       converted = weight
     elif isinstance(weight, (str, bytes)):
       raise TypeError("the weight is a string: it must be a number")
     elif isinstance(weight, (list, tuple)) or _is_vector(weight):
-      converted = self._of_sequence(weight)
+      converted = self._read_sequence(weight)
     else:
       converted = Weight(_number(weight), [])
     constant, terms = converted
@@ -98,7 +98,7 @@ class WeightReader:
       )
     return None
 
-  def _of_mapping(self, weight: Mapping[object, object]) -> Weight:
+  def _read_mapping(self, weight: Mapping[object, object]) -> Weight:
     constant, terms = 0.0, []
     columns = self._columns
     for name, value in weight.items():
@@ -121,7 +121,7 @@ class WeightReader:
         )
     return Weight(constant, terms)
 
-  def _of_sequence(self, weight: Sequence[object]) -> Weight:
+  def _read_sequence(self, weight: Sequence[object]) -> Weight:
     if len(weight) != self.num_params:
       raise ValueError(
         f"the weight has {len(weight)} coefficients: it must have "

@@ -58,7 +58,9 @@ class ClassRates:
       pairs[start:end].tobytes() for start, end in itertools.pairwise(starts)
     ]
 
-  def of(self, phase: int, classes: onp.ndarray) -> dict[int, onp.ndarray]:
+  def into_classes(
+    self, phase: int, classes: onp.ndarray
+  ) -> dict[int, onp.ndarray]:
     """Returns the total weights of a phase into other classes, by class.
 
     Absorption by the c-th cause is class -1 - c.

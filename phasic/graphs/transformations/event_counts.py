@@ -122,7 +122,7 @@ def with_event_counts(
   p = host.num_phases
   with onp.errstate(over="ignore"):
     events = theta * _rewards(rewards, p)
-  totals = host_graphs.of_edges(host, host.weights[:, 0]) + events
+  totals = host_graphs.sums_by_source(host, host.weights[:, 0]) + events
   if not onp.all(totals < onp.inf):
     raise ValueError(
       f"rate is {theta}: its product with the largest reward must be finite"

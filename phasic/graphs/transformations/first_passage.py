@@ -99,7 +99,7 @@ def _inside(
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)
   for state in states:
-    place = state_space.found(places, state)
+    place = state_space.lookup(places, state)
     if place is None:
       raise ValueError(
         f"states: {raw_arguments.shown(state)} is not a state of the graph"

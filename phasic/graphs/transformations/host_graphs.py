@@ -86,7 +86,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
       "graph has traced arrays: transform graphs outside of functions that are "
       "compiled"
     )
-  sources, targets, coefficients, constants, of_initial, initial = (
+  sources, targets, coefficients, constants, initial_coefficients, initial = (
     onp.asarray(x) for x in arrays
   )
   weights = onp.concatenate([coefficients, constants[:, None]], axis=1)
@@ -95,7 +95,7 @@ def read(graph: graph_lib.Graph) -> HostGraph:
     sources[weighty],
     targets[weighty],
     weights[weighty],
-    onp.concatenate([of_initial, initial[:, None]], axis=1),
+    onp.concatenate([initial_coefficients, initial[:, None]], axis=1),
     graph.num_params
     if graph.parameter_names is None
     else tuple(graph.parameter_names),
@@ -309,7 +309,7 @@ def successor_lists(host: HostGraph) -> list[list[int]]:
   return successors
 
 
-def of_edges(
+def sums_by_source(
   host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
   """Sums values (m,) of edges over the edges that leave each phase, (p,)."""

@@ -69,7 +69,7 @@ def embedded_jump_chain(
     [0.333333, 0.5]
   """
   host = host_graphs.read_at(graph, params)
-  totals = host_graphs.of_edges(host, host.weights[:, 0])
+  totals = host_graphs.sums_by_source(host, host.weights[:, 0])
   for i in onp.flatnonzero(
     onp.logical_not((totals > 0.0) & (totals < onp.inf))
   )[:1]:

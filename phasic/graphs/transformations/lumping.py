@@ -183,17 +183,18 @@ def _check(
     if signatures[i] == signatures[j]:
       continue
     nothing = onp.zeros(host.num_params + 1)
-    one, two = rates.of(j, classes), rates.of(i, classes)
+    one, two = rates.into_classes(j, classes), rates.into_classes(i, classes)
     for c in sorted({*one, *two}):
-      of_one = one.get(c, nothing)
-      of_two = two.get(c, nothing)
-      if class_rates.agree(of_one, of_two):
+      weight_one = one.get(c, nothing)
+      weight_two = two.get(c, nothing)
+      if class_rates.agree(weight_one, weight_two):
         continue
       into = f"class {names[c]!r}" if c >= 0 else host.name(p - 1 - c)
       raise ValueError(
         f"partition is not a strong lumping: {host.name(j)} and "
         f"{host.name(i)} are in class {names[classes[i]]!r}, but their weights "
-        f"into {into} are {_text(host, of_one)} and {_text(host, of_two)}"
+        f"into {into} are {_text(host, weight_one)} and "
+        f"{_text(host, weight_two)}"
       )
 
 

@@ -62,7 +62,7 @@ def reverse(
   sojourns = _sojourns(host)
   inner = host.targets < p
   # In the reversed chain, exits become initial weights and vice versa.
-  ends = host_graphs.of_edges(host, onp.where(inner, 0.0, weights))
+  ends = host_graphs.sums_by_source(host, onp.where(inner, 0.0, weights))
   begun = onp.flatnonzero(starts > 0.0)
   sources, targets = host.sources[inner], host.targets[inner]
   flows = sojourns[sources] * weights[inner]

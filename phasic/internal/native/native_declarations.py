@@ -86,8 +86,8 @@ class Declaration(NamedTuple):
   @property
   def own_dims(self) -> tuple[str, ...]:
     """Returns the names of dimensions that outputs have and inputs lack."""
-    of_inputs = _dim_names(self.inputs)
-    return tuple(d for d in self.dim_names if d not in of_inputs)
+    input_dims = _dim_names(self.inputs)
+    return tuple(d for d in self.dim_names if d not in input_dims)
 
   @property
   def is_elementwise(self) -> bool:

@@ -41,7 +41,7 @@ def load(op: str, library: str | os.PathLike[str]) -> str:
     ValueError: the file is truncated, or compiled for TensorFlow.
   """
   path = native_files.whole_path(op, "library", library)
-  native_files.ops(op, "library", path, of_tensorflow=False)
+  native_files.ops(op, "library", path, for_tensorflow=False)
   try:
     _load(path)
   except OSError as error:

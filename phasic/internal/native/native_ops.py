@@ -213,14 +213,14 @@ class _Rules:
         for (operand, x), ct, full in zip(floats, entries, shapes, strict=True)
       ]
     else:
-      products = self._of_elements(primals, out, cotangents)
+      products = self._elementwise_vjp(primals, out, cotangents)
     summed = [
       native_shapes.summed(onp, ct, x.shape)
       for (_, x), ct in zip(floats, products, strict=True)
     ]
     return native_declarations.spread(declaration.inputs, summed)
 
-  def _of_elements(
+  def _elementwise_vjp(
     self,
     primals: Sequence[onp.ndarray],
     out: Sequence[onp.ndarray],

@@ -53,9 +53,9 @@ class _Eliminate(traced.Primitive[Results]):
     self.gives_edges = gives_edges
 
   def evaluate(self, arrays: Sequence[Array]) -> Results:
-    return self._of(arrays[0], arrays[1:], self.gives_edges)
+    return self._solve(arrays[0], arrays[1:], self.gives_edges)
 
-  def _of(
+  def _solve(
     self, weights: Array, slot: Sequence[Array], gives_edges: bool
   ) -> Results:
     per_phase, *rest = slot
@@ -66,19 +66,19 @@ class _Eliminate(traced.Primitive[Results]):
     self, arrays: Sequence[Array], tangents: Sequence[Array | None]
   ) -> tuple[Results, Results]:
     weights, *slot = arrays
-    x, edges = self._of(weights, slot, True)
+    x, edges = self._solve(weights, slot, True)
     terms = []
     along: tuple[Array, ...]
     if tangents[0] is not None:
       change = tangents[0][..., None] * edges
       along = (onp.zeros_like(x), -change)
-      terms.append(self._of(weights, along, self.gives_edges))
+      terms.append(self._solve(weights, along, self.gives_edges))
     if any(t is not None for t in tangents[1:]):
       along = tuple(
         onp.zeros_like(v) if t is None else t
         for v, t in zip(slot, tangents[1:], strict=True)
       )
-      terms.append(self._of(weights, along, self.gives_edges))
+      terms.append(self._solve(weights, along, self.gives_edges))
     return (x, edges) if self.gives_edges else x, traced.added(terms)
 
   def reverse(
@@ -87,14 +87,14 @@ class _Eliminate(traced.Primitive[Results]):
     weights, *slot = arrays
     result: Results
     if 0 in wanted:
-      x, edges = self._of(weights, slot, True)
+      x, edges = self._solve(weights, slot, True)
       result = (x, edges) if self.gives_edges else x
     else:
       result, edges = self.evaluate(arrays), None
     other = _Eliminate(self.call, not self.transposed, True)
 
     def pullback(cotangents: list[Array]) -> Sequence[Array]:
-      phases, at_edges = other._of(weights, cotangents, True)
+      phases, at_edges = other._solve(weights, cotangents, True)
       by_operand = {1: phases, 2: at_edges}
       if edges is not None:
         by_operand[0] = -onp.sum(at_edges * edges, axis=-1)

@@ -112,18 +112,20 @@ def _vjp(
   name: str, f: Callable[..., _R], args: Sequence[object]
 ) -> tuple[_R, Callable[[object], tuple[Result, ...]]]:
   """Does what `vjp` does; warnings of NaN have the given name."""
-  of_arrays = _OfArrays(f, args)
-  values, vjp_fn = autodiff.reverse(of_arrays, of_arrays.arrays)
+  array_function = _ArrayFunction(f, args)
+  values, vjp_fn = autodiff.reverse(array_function, array_function.arrays)
 
   def pullback(cotangent: object) -> tuple[Result, ...]:
-    cotangents = _leaves_like(cotangent, of_arrays.result(values), "cotangent")
+    cotangents = _leaves_like(
+      cotangent, array_function.result(values), "cotangent"
+    )
     fitting = [_fitting("cotangent", *pair) for pair in zip(cotangents, values)]
     derivatives = vjp_fn(fitting)
-    inputs = (*of_arrays.arrays, *fitting)
+    inputs = (*array_function.arrays, *fitting)
     nan_results.warn_of_derivatives(name, derivatives, values, inputs)
-    return of_arrays.spread(derivatives)
+    return array_function.spread(derivatives)
 
-  return of_arrays.result(values), pullback
+  return array_function.result(values), pullback
 
 
 def jvp(
@@ -167,12 +169,14 @@ def _jvp(
   """Does what `jvp` does; warnings of NaN have the given name."""
   _check_sequence("primals", primals)
   _check_sequence("tangents", tangents)
-  of_arrays = _OfArrays(f, primals)
-  along = of_arrays.tangents(tangents)
-  values, derivatives = autodiff.forward(of_arrays, of_arrays.arrays, along)
-  inputs = (*of_arrays.arrays, *along)
+  array_function = _ArrayFunction(f, primals)
+  along = array_function.tangents(tangents)
+  values, derivatives = autodiff.forward(
+    array_function, array_function.arrays, along
+  )
+  inputs = (*array_function.arrays, *along)
   nan_results.warn_of_derivatives(name, derivatives, values, inputs)
-  return of_arrays.result(values), of_arrays.result(derivatives)
+  return array_function.result(values), array_function.result(derivatives)
 
 
 def hessian_vector_product(
@@ -304,7 +308,7 @@ def _leaves_like(tree: object, like: object, name: str) -> list[object]:
     ) from None
 
 
-class _OfArrays(Generic[_R]):
+class _ArrayFunction(Generic[_R]):
   """Wraps a function of structures as a function of their real-valued arrays.
 
   Attributes:
@@ -318,7 +322,7 @@ class _OfArrays(Generic[_R]):
     rules = getattr(f, "rules", None)
     fixed = () if rules is None else rules.nondiff_argnums
     self._free = [i for i in range(len(args)) if i not in fixed]
-    self._leaves, self._make = autodiff.flatten(self._of_free(args))
+    self._leaves, self._make = autodiff.flatten(self._free_values(args))
     self._places = [
       i for i, x in enumerate(self._leaves) if not _is_constant(x)
     ]
@@ -349,10 +353,10 @@ class _OfArrays(Generic[_R]):
         )
     return tuple(results)
 
-  def _of_free(self, args: Sequence[object]) -> tuple[object, ...]:
+  def _free_values(self, args: Sequence[object]) -> tuple[object, ...]:
     return edge_ends.as_arrays(tuple(args[i] for i in self._free))
 
-  def _of_given(self) -> tuple[object, ...]:
+  def _free_arguments(self) -> tuple[object, ...]:
     return tuple(self._args[i] for i in self._free)
 
   def tangents(self, tangents: Sequence[object]) -> list[Array]:
@@ -368,7 +372,7 @@ class _OfArrays(Generic[_R]):
       )
     leaves: list[object] = []
     for x, like in zip(
-      self._of_free(tangents), self._of_free(self._args), strict=True
+      self._free_values(tangents), self._free_values(self._args), strict=True
     ):
       size = len(autodiff.flatten(like)[0])
       leaves += [None] * size if x is None else _leaves_like(x, like, "tangent")
@@ -387,6 +391,6 @@ class _OfArrays(Generic[_R]):
     leaves: list[object] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x
-    made = edge_ends.as_given(self._make(leaves), self._of_given())
+    made = edge_ends.as_given(self._make(leaves), self._free_arguments())
     by_index = dict(zip(self._free, made, strict=True))
     return tuple(by_index.get(i) for i in range(len(self._args)))

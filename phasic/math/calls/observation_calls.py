@@ -62,9 +62,9 @@ class ObservationsCall:
         upper,
       )
     operands, self.layout = operands_lib.canonical(
-      self._of_model(lower), (*names[:3], *names[4:])
+      self._timed_model(lower), (*names[:3], *names[4:])
     )
-    self.edges = operands_lib.edges(self.layout, self._of_model(lower))
+    self.edges = operands_lib.edges(self.layout, self._timed_model(lower))
     lower = operands[-1]
     upper = operands_lib.times_operand(self.layout, upper)
     zeros = structures.cast(np.zeros_like(lower), "int32")
@@ -74,7 +74,7 @@ class ObservationsCall:
     )
     self.operands = (*operands[:-1], _paired(lower, upper))
 
-  def _of_model(self, times: Array) -> TimedModel:
+  def _timed_model(self, times: Array) -> TimedModel:
     """Returns the arguments of a function of one time: model and `times`."""
     initial_probs, subgenerator, _, _, exit_rates, prob_zero = self.arguments
     return initial_probs, subgenerator, times, exit_rates, prob_zero

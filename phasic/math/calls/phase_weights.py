@@ -55,28 +55,38 @@ def _backward(
   discrete: bool, residuals: tuple[Array, ...], cotangents: tuple[Array, Array]
 ) -> tuple[Array | None, ...]:
   *arrays, slopes = residuals
-  of_value, of_slopes = cotangents
+  value_cotangent, slopes_cotangent = cotangents
   weights = arrays[2]
-  mean = np.sum(of_slopes * slopes, axis=-1)[..., None]
-  signed = of_slopes + weights * (of_value - mean)
+  mean = np.sum(slopes_cotangent * slopes, axis=-1)[..., None]
+  signed = slopes_cotangent + weights * (value_cotangent - mean)
   # Rounding errors of differences are no part of w, but its derivatives are.
-  terms = np.abs(of_slopes) + weights * (np.abs(of_value) + np.abs(mean))
+  terms = np.abs(slopes_cotangent) + weights * (
+    np.abs(value_cotangent) + np.abs(mean)
+  )
   noise = 8.0 * static.finfo_eps(signed) * autodiff.stop_gradient(terms)
   fixed = autodiff.stop_gradient(signed)
   signed = signed - np.where(np.abs(fixed) <= noise, fixed, 0.0)
-  bars = _bars(discrete, arrays, slopes, signed)
   none = [np.zeros_like(x) if i else None for i, x in enumerate(arrays[5:])]
   zero = np.zeros_like
-  of_initial, of_rates, of_times = bars
-  return of_initial, of_rates, zero(weights), zero(arrays[3]), of_times, *none
+  initial_cotangent, rates_cotangent, times_cotangent = _cotangents(
+    discrete, arrays, slopes, signed
+  )
+  return (
+    initial_cotangent,
+    rates_cotangent,
+    zero(weights),
+    zero(arrays[3]),
+    times_cotangent,
+    *none,
+  )
 
 
-def _bars(
+def _cotangents(
   discrete: bool, arrays: Sequence[Array], slopes: Array, signed: Array
 ) -> list[Array]:
   """Computes d(v . w) / f for the initial masses, the rates and the times."""
 
-  def of_part(part: Array) -> Sequence[Array]:
+  def part_cotangents(part: Array) -> Sequence[Array]:
     scale = np.sum(part * slopes, axis=-1)[..., None]
     operands = (arrays[0], arrays[1], part, *arrays[3:5])
     return kernel_derivatives.cotangents(
@@ -93,15 +103,15 @@ def _bars(
   total = np.sum(sizes * autodiff.stop_gradient(slopes), axis=-1)[..., None]
   some = total > 0.0
   if array_utils.are_true(some & (signed >= 0.0)):
-    return list(of_part(signed))
+    return list(part_cotangents(signed))
   if array_utils.are_true(some & (signed <= 0.0)):
-    return [-x for x in of_part(-signed)]
+    return [-x for x in part_cotangents(-signed)]
   largest = np.max(sizes, axis=-1)[..., None]
   rest = np.where(largest > 0.0, _SHARE * _SHARE * largest, 1.0)
   shift = np.where(some, _SHARE * total, rest) * np.ones_like(signed)
   positive = np.where(signed >= 0.0, signed, 0.0) + shift
   negative = np.where(signed >= 0.0, 0.0, -signed) + shift
-  parts = zip(of_part(positive), of_part(negative), strict=True)
+  parts = zip(part_cotangents(positive), part_cotangents(negative), strict=True)
   return [x - y for x, y in parts]
 
 
@@ -112,7 +122,7 @@ def _along(
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
   places = (0, 1, 4)
 
-  def of_places(*inputs: Array) -> tuple[Array, Array]:
+  def varied(*inputs: Array) -> tuple[Array, Array]:
     arrays = list(primals)
     for i, x in zip(places, inputs, strict=True):
       arrays[i] = x
@@ -123,10 +133,10 @@ def _along(
   for i, x in zip(places, points, strict=True):
     tangent = tangents[i]
     directions.append(np.zeros_like(x) if tangent is None else tangent)
-  (value, slopes), (of_value, of_slopes) = autodiff.forward(
-    of_places, points, directions
+  (value, slopes), (value_tangent, slopes_tangent) = autodiff.forward(
+    varied, points, directions
   )
-  return (value, slopes), (of_value, of_slopes)
+  return (value, slopes), (value_tangent, slopes_tangent)
 
 
 @custom_gradient.custom_gradient(

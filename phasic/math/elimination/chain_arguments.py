@@ -78,7 +78,7 @@ def convert(
   return model, tuple(padded_arrays), batch, dtype
 
 
-def of_arrays(
+def aligned_arrays(
   model: Model, batch: static.Shape = ()
 ) -> tuple[ChainArguments, static.Shape, str]:
   """Gives the arrays of a model one batch rank.
@@ -101,7 +101,9 @@ def of_arrays(
   return arguments, batch, static.dtype_name(initial)
 
 
-def of_operands(operands: ModelArrays, edges: EdgeArrays) -> ChainArguments:
+def convert_operands(
+  operands: ModelArrays, edges: EdgeArrays
+) -> ChainArguments:
   """Converts the kernel's operands of models that have the same edges.
 
   Args:

@@ -107,7 +107,7 @@ def value_of_arrays(
     times: (...), in the dtype of the model; None for a rule without times.
   """
   shape = () if times is None else static.shape(times)
-  arguments, batch, dtype = chain_arguments.of_arrays(model, shape)
+  arguments, batch, dtype = chain_arguments.aligned_arrays(model, shape)
   padded_times = (
     [] if times is None else [chain_arguments.padded(times, 0, len(batch))]
   )
@@ -115,7 +115,7 @@ def value_of_arrays(
   return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
 
-def of_operands(
+def value_of_operands(
   rule: Callable[..., Array],
   operands: ModelArrays,
   edges: EdgeArrays,
@@ -129,7 +129,7 @@ def of_operands(
     edges: its arrays of edges; all models must have the same edges.
     discrete: whether time is counted in steps.
   """
-  model = chain_arguments.of_operands(operands, edges)
+  model = chain_arguments.convert_operands(operands, edges)
   return _run(rule, (), discrete, static.dtype_name(operands[0]), model)
 
 
@@ -156,7 +156,7 @@ def spread(
     values: as in `value`.
     names: as in `value`.
   """
-  both = _of_edges(option, values, names[1] == "subtransition")
+  both = _moments_of_edges(option, values, names[1] == "subtransition")
   if both is not None:
     return both[0 if option == MEAN else -1]
   model, _, batch, dtype = chain_arguments.convert(*values, names=names)
@@ -173,10 +173,10 @@ def spread_of_arrays(option: str, model: Model, discrete: bool) -> Array:
       prob_zero, as `operands.convert` returns them.
     discrete: whether time is counted in steps.
   """
-  both = _of_edges(option, model, discrete)
+  both = _moments_of_edges(option, model, discrete)
   if both is not None:
     return both[0 if option == MEAN else -1]
-  arguments, batch, dtype = chain_arguments.of_arrays(model)
+  arguments, batch, dtype = chain_arguments.aligned_arrays(model)
   x = _run_spread(option, discrete, dtype, arguments)
   return np.broadcast_to(x, batch) if batch else x
 
@@ -192,20 +192,20 @@ def shares_elimination(model: Model) -> bool:
 
 def mean_and_variance(model: Model, discrete: bool) -> tuple[Array, Array]:
   """Computes both from one elimination; arguments as `spread_of_arrays`."""
-  both = _of_edges(VARIANCE, model, discrete)
+  both = _moments_of_edges(VARIANCE, model, discrete)
   if both is not None:
     return both[0], both[1]
-  arguments, batch, dtype = chain_arguments.of_arrays(model)
-  mean, variance = _run_found(VARIANCE, discrete, dtype, arguments)
+  arguments, batch, dtype = chain_arguments.aligned_arrays(model)
+  mean, variance = _run_mean_and_spread(VARIANCE, discrete, dtype, arguments)
   if not batch:
     return mean, variance
   return np.broadcast_to(mean, batch), np.broadcast_to(variance, batch)
 
 
-def _of_edges(
+def _moments_of_edges(
   option: str, model: Sequence[Given], discrete: bool
 ) -> tuple[Array, ...] | None:
-  """Computes `_found` of edges as given; None if they need conversion."""
+  """Computes `_mean_and_spread` of edges; None if they need conversion."""
   initial, rates, exits, atom = model
   kind = edge_probs.EdgeProbs if discrete else edge_rates.EdgeRates
   if exits is not None or not isinstance(rates, kind):
@@ -250,11 +250,11 @@ def _spread(
     dtype: the dtype of the model.
     model: the result of `chain_arguments.convert`.
   """
-  both = _found(option, discrete, dtype, model)
+  both = _mean_and_spread(option, discrete, dtype, model)
   return both[0 if option == MEAN else -1]
 
 
-def _found(
+def _mean_and_spread(
   option: str, discrete: bool, dtype: str, model: chain_arguments.ChainArguments
 ) -> tuple[Array, ...]:
   """Computes the mean, and after it the value of `option` or the variance.
@@ -317,7 +317,7 @@ def _portable(
     edge_list = chain_solves.Given(indices, weights, initial, atom, stay, None)
   else:
     model = chain_arguments.ChainArguments(initial, weights, exits, atom, None)
-    edge_list = chain_solves.of_matrix(model, discrete, epsilon)
+    edge_list = chain_solves.edge_list_of_matrix(model, discrete, epsilon)
   system = chain_solves.complete(edge_list, discrete, epsilon)
   moments = [moment_chains.raw_moments(1, system)[..., 0]]
   if gives_variance:
@@ -326,5 +326,7 @@ def _portable(
 
 
 _run_spread = control_flow.compiled(_spread, static_argnums=(0, 1, 2))
-_run_found = control_flow.compiled(_found, static_argnums=(0, 1, 2))
+_run_mean_and_spread = control_flow.compiled(
+  _mean_and_spread, static_argnums=(0, 1, 2)
+)
 _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))

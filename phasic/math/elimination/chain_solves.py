@@ -119,7 +119,7 @@ def given(
   *arrays, edges = model
   eps = static.finfo_eps(dtype)
   if edges is None:
-    return of_matrix(model, discrete, eps)
+    return edge_list_of_matrix(model, discrete, eps)
   wide = static.wide_float()
   initial, parameters, _, atom = (structures.cast(x, wide) for x in arrays)
   p = static.shape(initial)[-1]
@@ -136,7 +136,7 @@ def given(
   return Given(indices, weights, initial, atom, stay, bad)
 
 
-def of_matrix(
+def edge_list_of_matrix(
   model: chain_arguments.ChainArguments, discrete: bool, eps: float
 ) -> Given:
   """Converts a model without edges to a list of edges.

@@ -44,7 +44,7 @@ def log_interval_prob(
   """
   model = (initial_probs, matrix, exits, prob_zero)
   if discrete:
-    return _of_steps(model, np.floor(lower), np.floor(upper))
+    return _log_prob_of_steps(model, np.floor(lower), np.floor(upper))
   empty = upper <= lower
   # Evaluate (0, inf) in place of an empty interval, and overwrite the result.
   log_prob = observations.log_likelihood_terms(
@@ -58,7 +58,7 @@ def log_interval_prob(
   return np.where(empty, -math.inf, log_prob)
 
 
-def _of_steps(model: Model, lower: Array, upper: Array) -> Array:
+def _log_prob_of_steps(model: Model, lower: Array, upper: Array) -> Array:
   """Computes log P(lower < N <= upper) for integer bounds."""
   initial_probs, matrix, exits, prob_zero = model
   empty = upper <= lower

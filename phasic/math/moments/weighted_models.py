@@ -64,7 +64,7 @@ def make(
       targets=structures.cast(edges.targets, "int32"),
     )
   else:
-    initial, edges, atom, good = _of_matrix(model, discrete)
+    initial, edges, atom, good = _edges_of_matrix(model, discrete)
   p = static.shape(initial)[-1]
   if atom is None:
     total = np.sum(initial, axis=-1)
@@ -88,12 +88,12 @@ def make(
   return WeightedModel(initial, edges, weights, unit, empty, good)
 
 
-def _of_matrix(
+def _edges_of_matrix(
   model: Model, discrete: bool
 ) -> tuple[Array, Edges, Array, Array | None]:
   """Returns initial masses, edges, the mass at zero, and `good` for the rows."""
-  arguments, _, dtype = chain_arguments.of_arrays(model)
-  edge_list = chain_solves.of_matrix(
+  arguments, _, dtype = chain_arguments.aligned_arrays(model)
+  edge_list = chain_solves.edge_list_of_matrix(
     arguments, discrete, static.finfo_eps(dtype)
   )
   weights, p = edge_list.weights, static.shape(edge_list.initial)[-1]

@@ -18,7 +18,7 @@ from phasic.math.portable import portable_steps
 MAX_MASK = 2**26
 
 
-def of_edges_too(
+def also_for_edges(
   dense: Callable[..., Array], sparse: Callable[..., Array] | None = None
 ) -> Callable[..., Array]:
   """Wraps a function of the portable path so that it takes edges too.
@@ -58,8 +58,8 @@ def of_edges_too(
   return evaluate
 
 
-phase_type = of_edges_too(portable.phase_type)
-discrete_phase_type = of_edges_too(
+phase_type = also_for_edges(portable.phase_type)
+discrete_phase_type = also_for_edges(
   portable_steps.phase_type,
   functools.partial(portable_steps.phase_type, completes=True),
 )

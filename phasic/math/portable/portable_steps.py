@@ -157,7 +157,7 @@ def _terms(
     size = static.shape(chain.initial)[-1]
     end = structures.cast(onp.arange(size) == size - 1, chain.initial.dtype)
     end = end + np.zeros_like(chain.initial)
-  sequence = power_sequence.of_chain(
+  sequence = power_sequence.chain_terms(
     chain.initial,
     chain.off,
     chain.keep,

@@ -115,10 +115,10 @@ def sequence(
   # The end weights need the full batch shape.
   end = end + np.zeros_like(totals)
   jumps, absorbed = off / rate[..., None, None], absorbed / rate[..., None]
-  return of_chain(initial, jumps, keep, lose, absorbed, end, steps)
+  return chain_terms(initial, jumps, keep, lose, absorbed, end, steps)
 
 
-def of_chain(
+def chain_terms(
   initial: Array,
   jumps: Array,
   keep: Array,

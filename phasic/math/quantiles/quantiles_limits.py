@@ -55,7 +55,7 @@ def find(operands: ModelArrays, edges: EdgeArrays, discrete: bool) -> Limits:
     )
     for kind in ("cdf", "survival")
   )
-  passage = chain_calls.of_operands(_passage, operands, edges, discrete)
+  passage = chain_calls.value_of_operands(_passage, operands, edges, discrete)
   absorbed, caught = passage[..., :1], passage[..., 1:2]
   one = np.ones_like(absorbed)
   # Without a trap F(inf) is exactly one, whatever the rounding error.

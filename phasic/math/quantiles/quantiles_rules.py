@@ -67,7 +67,7 @@ def backward(
   q, places, x, *arrays = residuals
   at = _Point(form, q, places, x, arrays)
   cotangent = cotangents[0]
-  _, of_model = kernel_derivatives.vjp(
+  _, model_cotangents = kernel_derivatives.vjp(
     "log_density",
     at.operands,
     at.weighted(-1.0 / at.slope, cotangent),
@@ -75,11 +75,11 @@ def backward(
     (*at.edges, at.kinds),
     range(4),
   )
-  of_x = at.weighted(at.per_target, cotangent)
-  of_x = operands_lib.summed(of_x, static.shape(x))
+  x_cotangent = at.weighted(at.per_target, cotangent)
+  x_cotangent = operands_lib.summed(x_cotangent, static.shape(x))
   # Constants and coefficients of edges are not differentiable.
   none = [np.zeros_like(y) if i else None for i, y in enumerate(at.edges)]
-  return (of_x, *of_model, *none)
+  return (x_cotangent, *model_cotangents, *none)
 
 
 def along(
@@ -97,8 +97,8 @@ def along(
     portable_observations.phase_type,
     (*at.edges, at.kinds),
   )
-  of_x = at.completed(at.per_target) * x_tangent
-  moved = of_x - at.completed(1.0 / at.slope) * change
+  x_change = at.completed(at.per_target) * x_tangent
+  moved = x_change - at.completed(1.0 / at.slope) * change
   return (q, places), (moved, np.zeros_like(places))
 
 

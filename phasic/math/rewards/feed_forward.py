@@ -276,7 +276,7 @@ def _visit(
   starts = structures.cast(onp.eye(k, k + 1), static.dtype_name(weights))
   times = np.where(y != 0, y, 1.0)[..., None]
 
-  def of(function: Callable[..., Array], exits: Array) -> Array:
+  def evaluated(function: Callable[..., Array], exits: Array) -> Array:
     last = np.zeros_like(exits[..., :1])
     exits = np.concatenate([exits, last], axis=-1)
     return function(times, starts, matrix, exits, np.zeros_like(times))
@@ -284,13 +284,13 @@ def _visit(
   # Where success is impossible the log density is -inf, without derivative:
   # evaluate it with exits of one instead.
   exits = np.where(leads[..., None], success[..., None, :], 1.0)
-  logs = of(phase_type.log_prob, exits) + shift[..., None]
+  logs = evaluated(phase_type.log_prob, exits) + shift[..., None]
   logs = np.where(leads, logs, -math.inf)
   known = static.concrete(leads)
   if known is not None and onp.all(known):
     faint = np.zeros_like(logs)
   else:
-    faint = of(phase_type.prob, success[..., None, :])
+    faint = evaluated(phase_type.prob, success[..., None, :])
     faint = np.where(leads, 0.0, _times_power(faint, shift[..., None]))
   places = onp.full(p + 1, k)
   places[block] = onp.arange(k)

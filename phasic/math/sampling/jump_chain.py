@@ -285,18 +285,20 @@ def make_tables(
   eps = static.finfo_eps(dtype)
   wide = [structures.cast(x, static.wide_float()) for x in operands[:4]]
   if len(operands) > 4:
-    tables, bad = _of_edges(wide, operands[4:], discrete, dtype, depth)
+    tables, bad = _edge_tables(wide, operands[4:], discrete, dtype, depth)
   elif discrete:
     steps = step_chain.derive(wide, eps, completes=False)
-    tables = jump_tables.of_matrix(steps, jump_tables.step_hold_rates(steps))
+    tables = jump_tables.matrix_tables(
+      steps, jump_tables.step_hold_rates(steps)
+    )
     bad = steps.bad
   else:
     chain = chain_lib.derive(wide, eps)
-    tables, bad = jump_tables.of_matrix(chain, chain.totals), chain.bad
+    tables, bad = jump_tables.matrix_tables(chain, chain.totals), chain.bad
   return tables, np.reshape(bad, (-1,))
 
 
-def _of_edges(
+def _edge_tables(
   operands: Sequence[Array],
   edges: Sequence[Array],
   discrete: bool,
@@ -316,4 +318,4 @@ def _of_edges(
     initial, parameters, exits, prob_zero, (indices[0], indices[1], *linear)
   )
   system = chain_solves.derive(model, discrete, dtype)
-  return jump_tables.of_edges(system, depth), system.bad
+  return jump_tables.edge_tables(system, depth), system.bad

@@ -112,7 +112,7 @@ def _expected(tables: JumpTables, rewards: Array) -> Array:
   )
 
 
-def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
+def matrix_tables(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   """Builds the tables of a chain with a dense matrix.
 
   Args:
@@ -141,7 +141,7 @@ def of_matrix(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   )
 
 
-def of_edges(system: chain_solves.System, depth: int) -> JumpTables:
+def edge_tables(system: chain_solves.System, depth: int) -> JumpTables:
   """Builds the tables of a chain with edges.
 
   Args:

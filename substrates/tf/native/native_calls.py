@@ -197,7 +197,7 @@ def _load(library: str, op: str) -> types.ModuleType:
 def _load_first(library: str, op: str) -> types.ModuleType:
   # Read the names from the file first: loading a second kernel for the same op
   # would break the first kernel too.
-  names = native_files.ops(op, "tf_library", library, of_tensorflow=True)
+  names = native_files.ops(op, "tf_library", library, for_tensorflow=True)
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
       raise ValueError(
