@@ -14,7 +14,7 @@ def _reversed(sources, targets, shift):
 
 
 def _found(sources, targets, shift):
-  first, second = kept_indices.of(_reversed, sources, targets, shift)
+  first, second = kept_indices.evaluate(_reversed, sources, targets, shift)
   return first.tolist(), second.tolist()
 
 
@@ -39,7 +39,7 @@ class KeptIndicesTest(absltest.TestCase):
 
   def test_results_cannot_be_overwritten(self):
     ends = np.asarray([0], np.int32), np.asarray([31], np.int32)
-    first, _ = kept_indices.of(_reversed, *ends, 0)
+    first, _ = kept_indices.evaluate(_reversed, *ends, 0)
     with self.assertRaises(ValueError):
       first[0] = 3
     self.assertEqual(_found(*ends, 0), ([31], [0]))
@@ -50,16 +50,18 @@ class KeptIndicesTest(absltest.TestCase):
     for ends in ((many, many), wide):
       _CALLS.clear()
       for _ in range(2):
-        kept_indices.of(_reversed, *ends, 0)
+        kept_indices.evaluate(_reversed, *ends, 0)
       self.assertEqual(_CALLS, [0, 0])
 
   def test_the_number_of_results_is_bounded(self):
     for n in range(1000):
       ends = np.asarray([n], np.int32), np.asarray([n + 1], np.int32)
-      kept_indices.of(_reversed, *ends, 0)
+      kept_indices.evaluate(_reversed, *ends, 0)
     self.assertLessEqual(kept_indices._computed.cache_info().currsize, 128)
     self.assertLen(_CALLS, 1000)
-    kept_indices.of(_reversed, *(np.asarray([k], np.int32) for k in (0, 1)), 0)
+    kept_indices.evaluate(
+      _reversed, *(np.asarray([k], np.int32) for k in (0, 1)), 0
+    )
     self.assertLen(_CALLS, 1001)
 
 

@@ -121,7 +121,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     moves = self._is_reparameterized()
-    return sampling.of_arrays(n, seed, self._model(), self._DISCRETE, moves)
+    return sampling.sample_arrays(n, seed, self._model(), self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
     initial_probs, matrix, exits, prob_zero = self._model()
@@ -209,7 +209,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = comparable.broadcast_start(self._whole_model(), batch)
-    return quadrature_points.of_model(model, self._DISCRETE)
+    return quadrature_points.model_points(model, self._DISCRETE)
 
   def _cross_entropy(self, other: hooks.Hooks) -> Array:
     if not isinstance(other, ChainHooks):
@@ -235,7 +235,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     """Computes quantiles of probabilities in a form of `kernel_ops`."""
     initial_probs, matrix, exits, prob_zero = self._model()
     arguments = (initial_probs, matrix, value, exits, prob_zero)
-    return quantiles.of_arrays(form, arguments, self._DISCRETE)
+    return quantiles.evaluate_arrays(form, arguments, self._DISCRETE)
 
   def _laplace_transform(self, u: Array) -> Array:
     return self._with(self._functions.laplace_transform, u)

@@ -135,7 +135,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
   def _model_of_cause(self, number: int) -> Model:
     """Returns the chain with the exits of one cause only."""
     at_zero = number == self._cause_of_atom()
-    return competing_risks.of_cause(number, *self._by_cause(), at_zero)
+    return competing_risks.model_of_cause(number, *self._by_cause(), at_zero)
 
   def _number(self, cause: str | absorbed.Absorbed | None) -> int:
     """Returns the index of a cause in `_causes`."""
@@ -185,7 +185,7 @@ def models_by_cause(chain: chain_events.HasModel) -> list[Model]:
   initial_probs = chain_lib.proper_masses(initial_probs, atom)
   own = chain._cause_of_atom()
   return [
-    competing_risks.of_cause(
+    competing_risks.model_of_cause(
       number, initial_probs, edges, exits, atom, number == own
     )
     for number in range(len(chain._causes()))

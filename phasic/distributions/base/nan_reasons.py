@@ -55,7 +55,7 @@ def reasons(distribution: Any, value: Any, method: str) -> onp.ndarray:
     why = onp.asarray("ok")
     if onp.any(onp.isnan(found)):
       why = _why(distribution, value, known(distribution, method), method)
-  return nan_table.of_results(found, why)
+  return nan_table.result_reasons(found, why)
 
 
 def warn(
@@ -159,7 +159,7 @@ def _why(
     law = onp.where((law == "ok") & (why != "ok"), of_other, law)
   elif own.argument not in ("", "k", "other") and value is not None:
     given = onp.asarray(static.at_hand(value))
-  return nan_table.of_method(
+  return nan_table.method_reasons(
     own,
     given,
     law,

@@ -111,7 +111,7 @@ def parts(
   """Returns the chain of a distribution as `ChainParts`."""
   model = distribution._model()
   nan_reasons.warn_of_representation(distribution, model[0])
-  return chain_parts.of_model(
+  return chain_parts.parts_of_model(
     model, distribution._DISCRETE, _no_atom(distribution, model[3])
   )
 

@@ -173,7 +173,7 @@ def _larger(
     rates.append((p, left * rate))
   rates.append((gathering * p, clock * rate))
   steps = tuple((move.source, move.target) for move in moves)
-  ends = kept_indices.of(
+  ends = kept_indices.evaluate(
     _ends, edges.sources, edges.targets, p, levels, gathering, steps
   )
   return edge_rates.EdgeRates(*ends, epoch_edges.joined_rates(rates))

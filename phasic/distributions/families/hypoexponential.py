@@ -56,7 +56,7 @@ class Hypoexponential(named_family.NamedFamily):
     return start, edges, None, np.zeros((), dtype=self.dtype)
 
   def _mode(self) -> Array:
-    return modes.of_stages(self._own()["rates"])
+    return modes.stages_mode(self._own()["rates"])
 
   def _erlang_parts(self) -> tuple[int, Array] | None:
     if self._last_size("rates") > 1:

@@ -74,7 +74,7 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     b = self._own()["growth_rate"]
-    return self._forwarded(transformed_modes.of_logarithm(count, rate, b))
+    return self._forwarded(transformed_modes.logarithm_mode(count, rate, b))
 
   def _speeds_up(self) -> Array:
     return self._own()["growth_rate"] > 0

@@ -107,7 +107,7 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
-    return self._forwarded(transformed_modes.of_log_logistic(count, rate, k))
+    return self._forwarded(transformed_modes.log_logistic_mode(count, rate, k))
 
   def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1

@@ -86,7 +86,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
     with onp.errstate(over="ignore"):
-      return np.expm1(transformed_modes.of_log_normal(count, rate, k))
+      return np.expm1(transformed_modes.log_normal_mode(count, rate, k))
 
   def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1

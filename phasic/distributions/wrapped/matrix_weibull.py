@@ -67,7 +67,7 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     k = self._own()["concentration"]
-    return self._forwarded(transformed_modes.of_power(count, rate, k))
+    return self._forwarded(transformed_modes.power_mode(count, rate, k))
 
   def _speeds_up(self) -> Array:
     return self._own()["concentration"] > 1

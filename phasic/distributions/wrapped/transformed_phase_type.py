@@ -121,7 +121,7 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
-    return quadrature_points.of_increasing(
+    return quadrature_points.increasing_points(
       model, self._forwarded, self._log_growth
     )
 

@@ -199,7 +199,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     first = np.maximum(before + 1.0 if discrete else low, 0.0)
     model = self._broadcast_model(batch)
     last = self._limit(first, high)
-    return quadrature_points.of_interval(
+    return quadrature_points.interval_points(
       model, discrete, first, last, self._log_prob
     )
 

@@ -67,7 +67,7 @@ Made: TypeAlias = tuple[
 ]
 
 
-def of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
+def parts_of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
   """Derives the edge lists of a model.
 
   Args:

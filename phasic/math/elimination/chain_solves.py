@@ -124,7 +124,7 @@ def given(
   initial, parameters, _, atom = (structures.cast(x, wide) for x in arrays)
   p = static.shape(initial)[-1]
   sources, targets, constants, coefficients = edges
-  (indices,) = kept_indices.of(edge_rates.stacked, sources, targets)
+  (indices,) = kept_indices.evaluate(edge_rates.stacked, sources, targets)
   constants, coefficients = (
     x if x is None else structures.cast(x, wide)
     for x in (constants, coefficients)

@@ -23,7 +23,7 @@ def with_killing(
     killing = killing + np.zeros_like(system.initial)
   ends = system.indices[0], system.indices[1]
   return system._replace(
-    indices=kept_indices.of(_killed_ends, *ends, p)[0],
+    indices=kept_indices.evaluate(_killed_ends, *ends, p)[0],
     weights=array_utils.joined(weights, killing),
   )
 

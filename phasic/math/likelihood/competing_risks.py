@@ -25,7 +25,7 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 
 
-def of_cause(
+def model_of_cause(
   cause: int,
   initial_probs: Array,
   edges: Edges,

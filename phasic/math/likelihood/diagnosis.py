@@ -153,13 +153,13 @@ def _diagnosed(
     else:
       rule = nan_table.rule(entry, discrete)
       # At time 1 every argument of the model is used, so all are checked.
-      why = nan_table.of_method(
+      why = nan_table.method_reasons(
         entry._replace(rule=rule),
         None if value is None else onp.asarray(static.concrete(value)),
         reasons_at(1.0, "survival_function"),
         reasons_at,
       )
-  return nan_table.of_results(results, why)
+  return nan_table.result_reasons(results, why)
 
 
 def _functions(discrete: bool) -> types.ModuleType:

@@ -154,7 +154,7 @@ def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
   """
   ones = (1,) * batch_rank
   (m,) = static.shape(edges.sources)
-  (indices,) = kept_indices.of(stacked, edges.sources, edges.targets)
+  (indices,) = kept_indices.evaluate(stacked, edges.sources, edges.targets)
   constants = edges.constants
   if constants is None:
     constants = structures.empty((0,), edges.parameters)

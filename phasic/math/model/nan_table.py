@@ -136,7 +136,7 @@ def check_argument(
     )
 
 
-def of_method(
+def method_reasons(
   method: Method,
   value: onp.ndarray | None,
   why: onp.ndarray,
@@ -171,7 +171,7 @@ def of_method(
   return onp.where(problems == "ok", why, problems)
 
 
-def of_results(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
+def result_reasons(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
   """Returns the reasons of results that have no value or no derivative.
 
   Args:

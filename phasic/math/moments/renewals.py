@@ -185,7 +185,7 @@ def _limited(
   event_rates = killed.rates + np.zeros_like(system.initial)
   copy = (killed.keep * killed.weights, event_rates)
   weights = array_utils.joined(*(copy * count), killed.rates)
-  ends = kept_indices.of(
+  ends = kept_indices.evaluate(
     _limited_ends, killed.sources, killed.targets, p, count
   )
   none = np.zeros_like(system.initial[..., :1]) + onp.zeros(count * p + 2 - p)

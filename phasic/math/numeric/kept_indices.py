@@ -25,7 +25,7 @@ _LARGEST = 4096
 _INT32 = onp.dtype(onp.int32)
 
 
-def of(
+def evaluate(
   function: Callable[..., _T],
   sources: Array | onp.ndarray,
   targets: Array | onp.ndarray,

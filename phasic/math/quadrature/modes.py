@@ -42,7 +42,7 @@ _MOST_UNLIKE = 2.0**27
 _NEWTON_STEPS = 2
 
 
-def of_stages(rates: Array) -> Array:
+def stages_mode(rates: Array) -> Array:
   """Computes the mode of a sum of independent exponential times.
 
   The relative error is below 1e-12 (float32: 1e-5) for up to 1000 stages.
@@ -58,7 +58,7 @@ def of_stages(rates: Array) -> Array:
 
 
 def _evaluate(path: str, rates: Array) -> Array:
-  """Computes the mode; see `of_stages`."""
+  """Computes the mode; see `stages_mode`."""
   del path  # It is only a key of the compiler's cache.
   dtype = static.dtype_name(rates)
   rates = structures.cast(rates, static.wide_float())

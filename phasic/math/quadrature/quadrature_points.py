@@ -49,7 +49,7 @@ class QuadraturePoints(NamedTuple):
   log_atom: Array
 
 
-def of_model(
+def model_points(
   model: numerical_distributions.ModelLike, discrete: bool
 ) -> QuadraturePoints:
   """Builds the quadrature points of a phase-type distribution."""
@@ -61,7 +61,7 @@ def of_model(
   return _points(distribution, rule, rule.points, logs, 0.0)
 
 
-def of_increasing(
+def increasing_points(
   model: numerical_distributions.ModelLike,
   forward: Callable[[Array], Array],
   log_growth: Callable[[Array], Array],
@@ -86,7 +86,7 @@ def of_increasing(
   return _points(distribution, rule, forward(times), logs, growth)
 
 
-def of_interval(
+def interval_points(
   model: numerical_distributions.ModelLike,
   discrete: bool,
   low: Array,

@@ -31,7 +31,7 @@ _Step = Callable[[int, Array, Array, Array], Array]
 _Start = Callable[[int, Array, Array], Array]
 
 
-def of_power(count: int, rate: Array, power: Array) -> Array:
+def power_mode(count: int, rate: Array, power: Array) -> Array:
   """Computes x at the mode of g(X) for g(x) = x^(1/k).
 
   It is (n - 1/k) / r, or zero if that is negative.
@@ -47,11 +47,11 @@ def of_power(count: int, rate: Array, power: Array) -> Array:
   return np.maximum(count - 1.0 / power, 0.0) / rate
 
 
-def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
+def logarithm_mode(count: int, rate: Array, growth: Array) -> Array:
   """Computes x at the mode of g(X) for g(x) = log(1 + b x) / b.
 
   It solves (n - 1) / x - r + b / (1 + b x) = 0, or is zero. Arguments are as in
-  `of_power`, with b for k.
+  `power_mode`, with b for k.
   """
   slow = growth <= rate
   share = np.where(slow, growth / rate, 1.0)
@@ -69,20 +69,20 @@ def of_logarithm(count: int, rate: Array, growth: Array) -> Array:
   return np.where(slow, mode, 0.5 * (gap + root)) / rate
 
 
-def of_log_normal(count: int, rate: Array, power: Array) -> Array:
+def log_normal_mode(count: int, rate: Array, power: Array) -> Array:
   """Computes log(1 + m), with m the mode of g(X) for g(x) = exp(x^(1/k)) - 1.
 
   L = log(1 + m) solves L + r k L^k = n k - 1, or is zero. The relative error is
-  1e-13 (float32: 1e-6). Arguments are as in `of_power`.
+  1e-13 (float32: 1e-6). Arguments are as in `power_mode`.
   """
   return _run(_LOG_NORMAL, count, rate, power)
 
 
-def of_log_logistic(count: int, rate: Array, power: Array) -> Array:
+def log_logistic_mode(count: int, rate: Array, power: Array) -> Array:
   """Computes x at the mode of g(X) for g(x) = c (exp(x) - 1)^(1/k).
 
   It solves n - 1 + (1 - 1/k) x / (exp(x) - 1) = (r + 1/k) x, or is zero; the
-  relative error is 1e-13 (float32: 1e-6). Arguments are as in `of_power`.
+  relative error is 1e-13 (float32: 1e-6). Arguments are as in `power_mode`.
   """
   return _run(_LOG_LOGISTIC, count, rate, power)
 
@@ -152,7 +152,7 @@ def _log_normal_start(count: int, rate: Array, power: Array) -> Array:
 def _log_logistic_step(
   count: int, rate: Array, power: Array, x: Array
 ) -> Array:
-  """Computes Newton's step for the equation of `of_log_logistic`."""
+  """Computes Newton's step for the equation of `log_logistic_mode`."""
   more, less = 1.0 - 1.0 / power, rate + 1.0 / power
   small = x < 1e-6
   some = np.minimum(np.where(small, 1.0, x), 80.0)

@@ -133,10 +133,10 @@ def evaluate(
   """
   names = operands_lib.argument_names(discrete, "value")
   converted = operands_lib.convert(*arguments, names=names)
-  return of_arrays(form, converted, discrete)
+  return evaluate_arrays(form, converted, discrete)
 
 
-def of_arrays(form: str, arguments: TimedModel, discrete: bool) -> Array:
+def evaluate_arrays(form: str, arguments: TimedModel, discrete: bool) -> Array:
   """Computes `evaluate` for arguments as `operands.convert` returns them."""
   names = operands_lib.argument_names(discrete, "value")
   operands, layout = operands_lib.canonical(arguments, names)

@@ -234,8 +234,8 @@ def _paths(
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
     here = np.where(running, phase, 0)
-    stopped = jumps.of_phases(reward_rates.stops, here)
-    scales = np.where(stopped, 1.0, jumps.of_phases(tables.scales, here))
+    stopped = jumps.phase_values(reward_rates.stops, here)
+    scales = np.where(stopped, 1.0, jumps.phase_values(tables.scales, here))
     hold = random.exponential(hold_seed, (n, models), wide_name)
     hold = jumps.holding_times(scales, hold, discrete)
     rate = np.take(rates, here + row_of_model, axis=0)

@@ -54,7 +54,7 @@ def holding_times(scales: Array, exponential: Array, discrete: bool) -> Array:
   return np.floor(hold) + 1.0 if discrete else hold
 
 
-def of_phases(values: Array, phase: Array) -> Array:
+def phase_values(values: Array, phase: Array) -> Array:
   """Looks up values (models, p) at each path's phase in [0, p)."""
   models, p = static.shape(values)
   flat = np.reshape(values, (models * p,))

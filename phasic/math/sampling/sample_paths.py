@@ -142,7 +142,7 @@ def follow(
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = phase < p
     here = np.where(running, phase, 0)
-    scales = jumps.of_phases(tables.scales, here)
+    scales = jumps.phase_values(tables.scales, here)
     leaves = running & (scales < math.inf)
     hold = random.exponential(hold_seed, shape, static.wide_float())
     scales = np.where(leaves, scales, 1.0)

@@ -80,10 +80,10 @@ def sample(
   model = operands_lib.convert(
     initial_probs, subgenerator, exit_rates, prob_zero, names=names
   )
-  return of_arrays(n, seed, model, discrete, differentiable)
+  return sample_arrays(n, seed, model, discrete, differentiable)
 
 
-def of_arrays(
+def sample_arrays(
   n: int,
   seed: SanitizedSeed,
   model: Model,
@@ -108,7 +108,7 @@ def of_arrays(
   if jumps is not None:
     asked = asked * float("nan")
   arguments = (source[0], source[1], asked, source[2], source[3])
-  x = quantiles.of_arrays("folded", arguments, discrete)
+  x = quantiles.evaluate_arrays("folded", arguments, discrete)
   x = simulated_draws.fill(x, seed, source, discrete, jumps)
   if differentiable and not discrete:
     return x

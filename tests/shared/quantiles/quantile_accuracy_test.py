@@ -130,7 +130,7 @@ class PathsTest(test_case.TestCase):
 
     def total(x):
       model = operands.convert([1.0], [[-2.0]], x, None, None, names=names)
-      return np.sum(quantiles.of_arrays("folded", model, False))
+      return np.sum(quantiles.evaluate_arrays("folded", model, False))
 
     x = onp.asarray([0.75, 3.0, -3.0])
     exact = [0.5, 0.5, 0.5 / onp.expm1(3.0)]

@@ -22,7 +22,7 @@ def _folded(x, model, discrete=False):
   names = operands.argument_names(discrete, "value")
   initial, matrix, exits, atom = (*model, None, None)[:4]
   arguments = operands.convert(initial, matrix, x, exits, atom, names=names)
-  return quantiles.of_arrays("folded", arguments, discrete)
+  return quantiles.evaluate_arrays("folded", arguments, discrete)
 
 
 def _log_upper(x, folded=True):
