@@ -70,7 +70,8 @@ def register(
       return
     if known is not None:
       raise ValueError(f"{name} of {library} is already registered by {known}")
-    built, running = ffi_versions.of_handler(handler), ffi_versions.running()
+    built = ffi_versions.handler_version(handler)
+    running = ffi_versions.running()
     if built < 0:
       raise ImportError(
         f"{name} of {library} is no handler of XLA's FFI, or has another "
@@ -128,7 +129,7 @@ def _misfit(targets: Mapping[str, object]) -> str:
     return (
       f"the native library was built without JAX; {native_module.REINSTALL}"
     )
-  built = ffi_versions.of_capsule(targets[FORWARD])
+  built = ffi_versions.capsule_version(targets[FORWARD])
   return version_reason(built, ffi_versions.running())
 
 

@@ -62,7 +62,7 @@ class _RuleName(str):
 _pullbacks: weakref.WeakValueDictionary[str, _Pullback] = (
   weakref.WeakValueDictionary()
 )
-_of_graphs: dict[str, _Pullback] = {}
+_graph_pullbacks: dict[str, _Pullback] = {}
 _counter = itertools.count()
 
 
@@ -126,11 +126,11 @@ def custom_gradient(
         text = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
         pullback = functools.partial(_pullback, f, rules, call, out)
         name = _RuleName(text)
-        name.pullback = functools.partial(_of_shapes, pullback, *shapes)
+        name.pullback = functools.partial(_with_shapes, pullback, *shapes)
         _pullbacks[text] = name.pullback
         names[key] = name
       if not tf.executing_eagerly():
-        _of_graphs[str(names[key])] = names[key].pullback
+        _graph_pullbacks[str(names[key])] = names[key].pullback
       return names[key]
 
     @functools.wraps(f)
@@ -220,7 +220,7 @@ def _static_shapes(arrays: Sequence[tf.Tensor]) -> _Shapes:
   )
 
 
-def _of_shapes(
+def _with_shapes(
   pullback: _Pullback,
   shapes: _Shapes,
   cotangent_shapes: _Shapes,

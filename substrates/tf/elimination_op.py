@@ -67,5 +67,5 @@ def _gradient(
     _, at_edges = eliminate(
       indices, weights, per_phase, edges, transposed, True
     )
-  of_weights = -tf.reduce_sum(at_edges * back_edges, axis=-1)
-  return [None, of_weights, back, *([back_edges] if per_edge else [])]
+  weights_cotangent = -tf.reduce_sum(at_edges * back_edges, axis=-1)
+  return [None, weights_cotangent, back, *([back_edges] if per_edge else [])]

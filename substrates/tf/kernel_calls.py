@@ -124,12 +124,12 @@ def moments(
   count = 2 if gives_variance else 1
   rank = inputs[free[-1]].shape.rank - 1
   batch = _batch(inputs, [x.shape.rank - rank for x in inputs])
-  shapes, of_free = [batch] * count, []
+  shapes, gradient_shapes = [batch] * count, []
   if gives_gradients:
     for i in free:
       events = range(rank - inputs[i].shape.rank, 0)
-      of_free.append((*batch, *(_axis(inputs, i, k) for k in events)))
-    shapes += of_free * count
+      gradient_shapes.append((*batch, *(_axis(inputs, i, k) for k in events)))
+    shapes += gradient_shapes * count
   attributes = {
     "V": count - 1,
     "G": len(free) * count if gives_gradients else 0,

@@ -92,7 +92,7 @@ def _gradient(
     ct.set_shape(operands[INITIAL].shape[:-1])
   found: list[tf.Tensor | None] = [None] * len(operands)
   if len(cotangents) > count:
-    free = _of_gradients(operands, count, cotangents, options)
+    free = _gradient_cotangents(operands, count, cotangents, options)
   else:
     results = _call(operands, count == 2, True, options)
     free = [0.0] * len(_FREE)
@@ -111,7 +111,7 @@ def _gradient(
   return found
 
 
-def _of_gradients(
+def _gradient_cotangents(
   operands: Sequence[tf.Tensor],
   count: int,
   cotangents: Sequence[tf.Tensor],

@@ -63,13 +63,13 @@ class Moments(multilinear.Broadcasting):
     indices = operands[0]
     if all(multilinear.is_one(d) for d in indices.shape[:rank]):
       indices = jnp.reshape(indices, indices.shape[rank:])
-      return self._of_edges(indices, *full[1:])
-    function = self._of_edges
+      return self._results(indices, *full[1:])
+    function = self._results
     for _ in batch:
       function = jax.vmap(function)
     return function(*full)
 
-  def _of_edges(self, *operands: Array) -> list[Array]:
+  def _results(self, *operands: Array) -> list[Array]:
     """Computes the results of models that have the same edges."""
 
     def values(*free: Array) -> tuple[Array, ...]:

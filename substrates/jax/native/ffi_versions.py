@@ -69,7 +69,7 @@ Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_CallFrame))
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
-def of_handler(handler: ctypes._FuncPointer | int) -> int:
+def handler_version(handler: ctypes._FuncPointer | int) -> int:
   """Returns the FFI version with which a handler was compiled.
 
   The handler is queried as XLA does it, by an extension of the call frame (see
@@ -98,12 +98,12 @@ def of_handler(handler: ctypes._FuncPointer | int) -> int:
   return version.major * 1000 + version.minor if version.major >= 0 else -1
 
 
-def of_capsule(capsule: object) -> int:
+def capsule_version(capsule: object) -> int:
   """Returns the FFI version of a handler in an unnamed capsule."""
   pointer = ctypes.pythonapi.PyCapsule_GetPointer
   pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
   pointer.restype = ctypes.c_void_p
-  return of_handler(pointer(capsule, None))
+  return handler_version(pointer(capsule, None))
 
 
 def header() -> pathlib.Path:

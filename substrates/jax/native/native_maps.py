@@ -266,8 +266,10 @@ class Value(_Lowered, derivatives.Forward):
     reverse = function.function.vjp
     assert reverse is not None
 
-    def reverse_rule(*of_floats: Array) -> list[Array]:
-      cotangents = native_declarations.spread(declaration.outputs, of_floats)
+    def reverse_rule(*float_cotangents: Array) -> list[Array]:
+      cotangents = native_declarations.spread(
+        declaration.outputs, float_cotangents
+      )
       found = reverse(tuple(inputs), tuple(out), cotangents)
       found = native_rules.check_rule(declaration, "vjp", found)
       shapes = native_shapes.cotangent_shapes(
@@ -320,7 +322,7 @@ class Value(_Lowered, derivatives.Forward):
   def _native(self) -> native_declarations.Declaration:
     if self.order == 0:
       return self.function.declaration
-    return _of_order(
+    return _declaration_of_order(
       self.function, "forward", self.function.function.forward, self.order
     )
 
@@ -337,7 +339,7 @@ class Pullback(_Lowered, derivatives.Adjoint):
     return shape
 
   def _native(self) -> native_declarations.Declaration:
-    return _of_order(
+    return _declaration_of_order(
       self.function, "reverse", self.function.function.adjoint, self.order
     )
 
@@ -345,7 +347,7 @@ class Pullback(_Lowered, derivatives.Adjoint):
     return Value(self.function, self.order, self.mapped_dims)
 
 
-def _of_order(
+def _declaration_of_order(
   function: Function,
   mode: str,
   given: Sequence[native_declarations.Declaration],

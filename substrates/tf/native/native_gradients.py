@@ -197,24 +197,27 @@ def _by_native(
   given = rest[len(groups) * len(free) :]  # The cotangents that V_k takes.
   given_cotangents = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
-  # `of_x` computes the cotangents of the primals, and each entry of `parts` the
-  # cotangents of one group of inputs: directions, or cotangents of V_k.
+  # `primal_part` computes the cotangents of the primals, and each entry of
+  # `parts` the cotangents of one group of inputs: directions, or cotangents of
+  # V_k.
   if role.is_adjoint:
-    of_x = _Part(True, k + 1, [*groups, given_cotangents, given], len(free))
+    primal_part = _Part(
+      True, k + 1, [*groups, given_cotangents, given], len(free)
+    )
     parts = [
       _Part(True, k, [*_without(groups, i), given_cotangents, given], len(free))
       for i in range(len(groups))
     ]
     parts.append(_Part(False, k, [*groups, given_cotangents], len(given)))
   else:
-    of_x = _Part(True, k + 1, [*groups, given_cotangents], len(free))
+    primal_part = _Part(True, k + 1, [*groups, given_cotangents], len(free))
     parts = [
       _Part(True, k, [*_without(groups, i), given_cotangents], len(free))
       for i in range(len(groups))
     ]
   results: list[tf.Tensor | None] = [None] * count
   if any(wanted[i] for i in free):
-    for i, x in zip(free, member(of_x), strict=True):
+    for i, x in zip(free, member(primal_part), strict=True):
       results[i] = x
   for part in parts:
     used = any(wanted[len(results) : len(results) + part.size])

@@ -211,7 +211,7 @@ class NativeOpsTest(parameterized.TestCase):
     self.assertGreater(running, 0)
     handler = ctypes.CDLL(libraries.ops()).phasic_op_test_scale_xla
     # The build has the oldest supported headers, not those of this jaxlib.
-    self.assertBetween(ffi_versions.of_handler(handler), 1, running)
+    self.assertBetween(ffi_versions.handler_version(handler), 1, running)
 
   @parameterized.parameters(
     (0, 1, "was compiled for XLA's FFI .* but jaxlib .* has"),

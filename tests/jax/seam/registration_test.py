@@ -103,7 +103,7 @@ class RegistrationTest(parameterized.TestCase):
     self.assertEqual(kernel_ops.path(), "kernel")
     targets = ffi_targets.load()[0].ffi_targets()
     self.assertContainsSubset(ffi_targets.TARGETS, targets)
-    built = {ffi_versions.of_capsule(targets[name]) for name in targets}
+    built = {ffi_versions.capsule_version(targets[name]) for name in targets}
     self.assertLen(built, 1)
     self.assertBetween(built.pop(), 1, ffi_versions.running())
 
