@@ -31,7 +31,7 @@ def host_function(
   Args:
     what: the argument's name, for messages.
     f: the function.
-    name: what messages call it; None takes its own name.
+    name: its name in messages; None takes its own name.
     batching: "sequential" or "expand".
 
   Raises:
@@ -128,7 +128,7 @@ def check_derivative(
   """Raises TypeError unless a derivative has the structure of `like`.
 
   Args:
-    rule: what messages call the rule.
+    rule: the rule's name in messages.
     derivative: the derivative, arrays or nested structures of them.
     like: the array with the shape and dtype of the derivative, or None.
     what: the name of the argument or result in messages.

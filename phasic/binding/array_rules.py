@@ -21,7 +21,8 @@ def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
   every order. Each mode needs a rule, as without the mark.
 
   Args:
-    rule: what `bind` takes as `jvp` or `vjp`, for arrays of the backend.
+    rule: a rule as `bind` takes it as `jvp` or `vjp`, for arrays of the
+      backend.
 
   Raises:
     TypeError: it is not a function.

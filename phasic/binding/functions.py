@@ -53,8 +53,9 @@ def bind(
   are the framework's, with type, message and traceback in the text, and
   `last_error` returns the exception. The function has to be pure: compilers
   leave out calls whose results are not used, and may make one of two. It must
-  not call JAX or TensorFlow. One that a program was compiled for is kept, with
-  what it has captured, until the process ends: bind once, not in a loop.
+  not call JAX or TensorFlow. A function for which a program was compiled is
+  kept, with the objects it has captured, until the process ends: bind once, not
+  in a loop.
 
   Args:
     f: the function.
@@ -64,14 +65,14 @@ def bind(
       each array, returns the result's. Without it programs call the function
       with zeros to see them.
     nondifferentiable: positions of arguments in which there is no derivative.
-    batching: what `jax.vmap` does. "sequential" calls the function for each
+    batching: the rule of `jax.vmap`. "sequential" calls the function for each
       example; "expand" calls it once, with the batch's dimension in front of
       all arguments, of size one where an argument has none, and so are its
       rules called. The function has to align the dimensions behind: x + y of
       numbers x and vectors y is x[..., None] + y. Where a batch is as large as
       another dimension, the first call is checked by one with another size,
       and TypeError is raised if that has not its shape.
-    name: what messages call the function.
+    name: the function's name in messages.
 
   Returns:
     A function. Its methods `jvp` and `vjp` are the rules as ops.

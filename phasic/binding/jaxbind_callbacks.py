@@ -34,7 +34,7 @@ class Callback:
 
     Args:
       f: `f(out, args, kwargs_dump)`.
-      abstract: `abstract(*args, **kwargs)`, of what `out` is to be.
+      abstract: `abstract(*args, **kwargs)`, which gives the specs of `out`.
       can_batch: whether it is called for batches.
       num_fixed: of how many arguments a batch may have one for all examples;
         None for any. JAX has tangents of arguments without a batch in a batch,

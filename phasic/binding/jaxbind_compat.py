@@ -9,8 +9,8 @@ exceptions of one's own, gradients of replicated arguments in `jax.shard_map`.
 
 Two things differ. Where a function can batch, the batch's axes come in front,
 arguments may have one that `jax.vmap` did not ask for, and results always have
-one, as copies. And `out` has NaN in it, or zeros for integers, so what a
-function does not write is seen.
+one, as copies. And `out` has NaN in it, or zeros for integers, so entries
+that a function does not write are seen.
 """
 
 from __future__ import annotations

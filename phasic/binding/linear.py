@@ -26,8 +26,8 @@ def bind_linear(
   """Makes an op from a linear Python function of NumPy arrays.
 
   The function is linear in all arguments together but the first `num_fixed`,
-  in which there are no derivatives. It has derivatives of every order: those
-  of forward mode are its own, those of reverse mode its transpose's,
+  in which there are no derivatives. It has derivatives of every order: forward
+  mode calls the function, reverse mode its transpose,
 
       transpose(*fixed, cotangent, **options)
 
@@ -41,7 +41,7 @@ def bind_linear(
     num_fixed: the number of arguments that it need not be linear in.
     abstract: as for `bind`.
     batching: as for `bind`.
-    name: what messages call the function.
+    name: the function's name in messages.
 
   Raises:
     TypeError: an argument is not a function or a number, as it should be.
@@ -93,7 +93,7 @@ def bind_multilinear(
     num_fixed: the number of arguments that it need not be linear in.
     abstract: as for `bind`.
     batching: as for `bind`.
-    name: what messages call the function.
+    name: the function's name in messages.
 
   Raises:
     TypeError: an argument is not a function or a number, as it should be.

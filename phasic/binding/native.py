@@ -66,7 +66,7 @@ def bind_native(
       weights(n), indices: int32(m) -> sums(m), total()
 
   where operands without a type are float32 or float64, all the same one. Names
-  behind a semicolon, `...; tolerance, method`, are those of options. Inputs
+  behind a semicolon, `...; tolerance, method`, are names of options. Inputs
   may have further dimensions in front, a batch, which broadcast as in NumPy:
   the native function runs over the examples, nothing is copied.
 
@@ -97,17 +97,17 @@ def bind_native(
     forward: names of J_1, J_2, ... in the library.
     adjoint: names of V_1, V_2, ... in the library.
     sizes: for each dimension that no input has, a function that gives its size
-      from those of the inputs: `{"k": lambda n, m: n + m}`.
+      from the sizes of the inputs: `{"k": lambda n, m: n + m}`.
     portable: the function itself in array code, of the inputs, for platforms
       without a native one.
-    tf_library: the path of TensorFlow's library; NAME_tf.so beside NAME.so
-      by default.
-    declaration: for handlers of XLA that are not made with PHASIC_OP, what that
-      would say.
+    tf_library: the path of TensorFlow's library; NAME_tf.so in the folder of
+      NAME.so by default.
+    declaration: for handlers of XLA that are not made with PHASIC_OP, the text
+      that PHASIC_OP would take.
     handler: the symbol of such a handler. There it is JAX's alone, and gets
       options as attributes. It is called once, to ask for the version of its
-      headers. Nothing tells a handler from another function of the library: one
-      that is none may end the process.
+      headers. Nothing distinguishes a handler from another function of the
+      library: a function that is not a handler may end the process.
 
   Returns:
     A function of the inputs: arrays of the declared dtypes, and for those

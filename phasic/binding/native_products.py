@@ -22,7 +22,7 @@ def jvp(
     declaration: the op's.
     call: the op as a function of its operands.
     primals: the operands.
-    tangents: their tangents; those of integers are ignored.
+    tangents: their tangents; tangents of integers are ignored.
 
   Raises:
     NotImplementedError: there is no rule.

@@ -60,7 +60,7 @@ def direction(
 
   Args:
     declaration: the op's.
-    what: what messages call it.
+    what: its name in messages.
     value: the tangent or cotangent.
     x: the array that it belongs to.
 

@@ -1,7 +1,7 @@
 """The dtype rule: all floating arguments must share one dtype.
 
-Python numbers, lists and integer arrays take this dtype. So do values and data
-that are float32 beside float64, but in TensorFlow.
+Python numbers, lists and integer arrays take this dtype. So do float32 values
+and data of float64 parameters, except in TensorFlow.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def common_dtype(
 
 
 def is_narrower(x: object, name: str, dtype: str) -> bool:
-  """Returns whether a value is float32 beside float64, and may be converted.
+  """Returns whether a value is float32 and may become the parameters' float64.
 
   NumPy and JAX promote such values, and no digit is lost. The other way round
   digits would be, of the value or of sums of parameters; it is an error. In
@@ -84,7 +84,7 @@ def check_fits(x: object, name: str, dtype: str, of: str) -> None:
     x: the argument.
     name: its name.
     dtype: the dtype that it takes.
-    of: what has this dtype, for the message.
+    of: the owner of this dtype, for the message.
 
   Raises:
     TypeError: `x` is float64 and the dtype is float32, or in TensorFlow the

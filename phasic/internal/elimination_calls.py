@@ -86,7 +86,7 @@ def moments_of_edges(
   _, _, parameters, coefficients, constants = edges
   weights = None
   # The native call does not sum the terms of several parameters, as its sums
-  # might differ in the last bit from those of NumPy.
+  # might differ in the last bit from NumPy's.
   if type(coefficients) is onp.ndarray and coefficients.shape[-1:] != (1,):
     if not (
       _is_wide(parameters, 1)

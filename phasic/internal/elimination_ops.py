@@ -117,12 +117,12 @@ def moments(
     fallback: the portable function of the other arguments.
     indices: sources, then targets, int32 (2, m); `NO_EDGES` for a matrix.
     weights: of edges, (..., m), or a matrix S or T, (..., p, p).
-    exits: beside a matrix (..., p), or (..., 0) to derive them from the row
-      sums; beside edges (..., 0).
+    exits: for a matrix (..., p), or (..., 0) to derive them from the row sums;
+      in a model with edges (..., 0).
     initial: alpha, (..., p).
     atom: (..., 1), or (..., 0) for one minus the sum of initial masses.
     stay: probabilities of staying for a step, (..., p), or (..., 0) for one
-      minus the weights; in continuous time and beside a matrix always (..., 0).
+      minus the weights; in continuous time and for a matrix always (..., 0).
     **options: `discrete`, whether time is counted in steps; `gives_variance`,
       whether to return the variance; `gives_root`, whether to return the
       standard deviation instead; and `epsilon`: sums within 4 p epsilon of zero

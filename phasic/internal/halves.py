@@ -186,7 +186,7 @@ def divisor(probs: Array, atom: Array | None, half: str) -> Array:
 
   Args:
     probs: float32 (..., p), converted from the half dtype.
-    atom: a mass beside them, float32 (...), or None.
+    atom: a further mass of the sum, float32 (...), or None.
     half: the dtype.
   """
   total = np.sum(autodiff.stop_gradient(probs), axis=-1)

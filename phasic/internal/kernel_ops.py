@@ -203,7 +203,7 @@ def set_work_limit(seconds: float | None) -> None:
 
   Args:
     seconds: > 0, at first 60; None for no limit. A call in NumPy can be
-      interrupted by a signal such as that of Ctrl-C.
+      interrupted by a signal, e.g. by Ctrl-C.
 
   Raises:
     TypeError: `seconds` is not a number.

@@ -25,7 +25,7 @@ def reporting(
     arguments: a description of the function's arguments, for the error message;
       the first one is the count.
     show: a function that formats the arguments after the count.
-    desc: what stands before the bar.
+    desc: the text before the bar.
     total: the largest count.
 
   Raises:

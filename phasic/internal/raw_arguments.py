@@ -77,7 +77,7 @@ def check_callable(name: str, f: object, what: str = "") -> None:
   Args:
     name: the argument's name.
     f: the argument.
-    what: what the function takes or returns, for the message.
+    what: its arguments or results, for the message.
   """
   if not callable(f):
     raise TypeError(f"{name} is {shown(f)}: it must be a function{what}")
@@ -114,7 +114,7 @@ def integer(name: str, x: object, what: str = "an integer") -> int:
   Args:
     name: the argument's name.
     x: an integer of Python or of an array library; not a bool.
-    what: what it must be, for the message.
+    what: the required kind of value, for the message.
 
   Raises:
     TypeError: it is not an integer, or is traced.

@@ -96,9 +96,9 @@ def as_array(
 def are_lasting(arrays: Iterable[object]) -> bool:
   """Returns whether the values of arrays are known and never change.
 
-  What is computed from such arrays may be kept. In NumPy they are read-only
-  arrays, in JAX those that are not traced, in TensorFlow eager tensors while no
-  gradient tape is open, which may watch them.
+  Results that are computed from such arrays may be kept. In NumPy they are
+  read-only arrays, in JAX those that are not traced, in TensorFlow eager
+  tensors while no gradient tape is open, which may watch them.
 
   Args:
     arrays: arrays and Nones.
@@ -114,7 +114,7 @@ def make_lasting(arrays: Iterable[object]) -> bool:
   """Makes arrays, and Nones, read-only; returns whether they can be kept.
 
   Args:
-    arrays: what has been computed from lasting arrays.
+    arrays: results that were computed from lasting arrays.
   """
   host_arrays: list[onp.ndarray] = []
   for x in arrays:

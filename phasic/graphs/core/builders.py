@@ -36,7 +36,7 @@ class Builders(graph_parts.GraphParts):
 
     A weight is a number, which is a constant, a sequence of d numbers, which
     are coefficients, or a mapping {name: coefficient, 1: constant}. Negative
-    coefficients may stand beside positive ones, as in 1 - q. A weight that is
+    coefficients may be mixed with positive ones, as in 1 - q. A weight that is
     zero for all parameters is not an edge.
 
     Args:
@@ -142,13 +142,13 @@ class Builders(graph_parts.GraphParts):
       initial_probs: alpha, (p,).
       matrix: the subgenerator S, (p, p), or T of a discrete chain.
       exits: the rates (p,) of absorption, or its probabilities. None derives
-        them, s = -S 1 or t = 1 - T 1, where what is within 4 p eps of zero,
+        them, s = -S 1 or t = 1 - T 1, where a sum within 4 p eps of zero,
         relative to the row in continuous time, counts as zero. If exit rates
         are given the diagonal of S is not read.
       prob_zero: the atom at zero. None derives it, 1 - sum(alpha), zero within
         4 p eps.
       discrete: whether `matrix` has the probabilities of a step.
-      states: what the phases are called; None for 0, 1, ..., p - 1.
+      states: the names of the phases; None for 0, 1, ..., p - 1.
       allow_never_absorbing: whether there may be states from which absorption
         cannot be reached.
 
@@ -232,7 +232,7 @@ class Builders(graph_parts.GraphParts):
     """Reads a graph from the text that `to_json` returned.
 
     The text is not trusted: every index, size and number is checked before it
-    is used, and what the format does not have is refused.
+    is used, and keys that the format does not have are refused.
 
     Args:
       text: version 1 of the format.

@@ -45,10 +45,9 @@ def log_prob_and_moments(
     without rewards.
 
   Raises:
-    TypeError: dtypes differ, are complex or bool, or it is no
-      graph.
+    TypeError: dtypes differ, are complex or bool, or `graph` is not a graph.
     ValueError: shapes do not fit, a name is unknown or missing, or `order` is
-      no positive integer.
+      not a positive integer.
 
   Example: the age of the common ancestor and the length of the tree.
 

@@ -29,7 +29,7 @@ class Graph(linear_weights.LinearWeights):
 
   In JAX a graph is a pytree: arrays are its leaves, and sizes, names, causes
   and `discrete` its structure, so that two graphs of one size share a
-  compilation. What is rebuilt from leaves has no `states` and `notes`: these
+  compilation. A graph rebuilt from leaves has no `states` and `notes`: these
   belong to the host. `jax.vmap` of a function of a batch of distributions would
   map the graph's arrays too, which have no batch axis: map a function of
   parameters, in which the distribution is made, or give

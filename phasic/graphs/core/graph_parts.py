@@ -54,7 +54,7 @@ class GraphParts:
       initial_constants: (p + 1,), the last one is the atom at zero.
       initial_coefficients: (p + 1, d).
       parameter_names: d names, or None.
-      causes: what targets p, p + 1, ... are called; None is plain ABSORBED.
+      causes: the names of targets p, p + 1, ...; None is plain ABSORBED.
       discrete: whether weights are probabilities of steps.
       states: the p states that are the phases, or None.
       notes: remarks for `describe`.

@@ -51,8 +51,8 @@ class LinearWeights(builders.Builders):
   def edge_values(self, params: ParamsLike | None = None) -> Array:
     """Computes the weights of the edges, (..., m).
 
-    They are differentiable in `params`, whatever their signs: what a negative
-    weight means is left to those who use it.
+    They are differentiable in `params`, whatever their signs: the meaning of
+    a negative weight is left to the caller.
 
     Args:
       params: as for `params_array`.

@@ -26,7 +26,7 @@ def edges_of(
     network: a networkx.DiGraph or MultiDiGraph.
     weight: the attribute of the edges that is their weight. Where it is absent
       `constant` and `coefficients` are looked for.
-    absorbing: what some nodes are: `ABSORBED` or `ABSORBED("cause")`.
+    absorbing: the meaning of some nodes: `ABSORBED` or `ABSORBED("cause")`.
 
   Raises:
     TypeError: `absorbing` has something else.

@@ -180,8 +180,8 @@ def _num_states(
   """Counts the partitions of a vector into parts that are in one of some demes.
 
   The generating function is the product of 1 / (1 - x^part) over parts and
-  demes. The whole vector is no part: states of one lineage are left out. Small
-  parts come first, so that a number above the limit is soon known to be.
+  demes. The whole vector is not a part: states of one lineage are left out.
+  Small parts come first, so that a number above the limit is soon known to be.
 
   Args:
     samples: the vector.

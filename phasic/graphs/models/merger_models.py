@@ -64,7 +64,7 @@ def lambda_coalescent(
   lineages = onp.arange(n, 1, -1)
   sources = onp.repeat(onp.arange(n - 1), lineages - 1)
   before = lineages[sources]
-  # The first merger of each state is that of two lineages.
+  # The first merger of each state joins two lineages.
   first = onp.cumsum(lineages - 1) - (lineages - 1)
   merging = onp.arange(len(sources)) - first[sources] + 2
   # All sets of k together: (b choose k) (k - 2)! (b - k)! / (b - 1)!.

@@ -63,7 +63,7 @@ def beta_rates(graph: graph_lib.Graph, alpha: ArrayLike) -> Array:
   good = (alpha > 0.0) & (alpha <= 2.0)
   alpha = value_rules.check("alpha", alpha, good, "it must be in (0, 2]")
   largest = int(onp.max(lineages)) - 2
-  # With rising factorials, the rate is that of alpha = 1 times
+  # With rising factorials, the rate is the rate for alpha = 1 times
   # (2 - alpha)_{k-2} / (k - 2)! (alpha)_{b-k} / (b - k)!.
   merging = _rising(2.0 - alpha, largest)
   staying = _rising(alpha, largest)

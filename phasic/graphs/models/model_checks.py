@@ -86,7 +86,7 @@ def check_num_states(
     num_samples: the argument that sets the size, for the message.
     states: the number of states.
     edges: the number of edges.
-    max_states: the limit of states, which sets that of edges.
+    max_states: the limit of states, which sets the limit of edges.
     is_exact: whether there may not be even more states.
     num_params: the number of parameters.
 

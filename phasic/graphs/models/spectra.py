@@ -146,14 +146,14 @@ def spectrum_log_likelihood(
 
   Args:
     counts: numbers of sites c_i, (..., m), integers >= 0.
-    lengths: expected branch lengths xi_i, (..., m), >= 0, e.g. those of
-      `kingman_spectrum` or the mean of `MultivariateEpochs`, folded or not.
+    lengths: expected branch lengths xi_i, (..., m), >= 0, e.g. from
+      `kingman_spectrum`, or the mean of `MultivariateEpochs`, folded or not.
     mutation_rate: mu, (...), per lineage and unit of time; None for the
       multinomial likelihood.
 
   Returns:
     An array (...): -inf where a count is positive and its length is zero, NaN
-    where a count is no integer >= 0, or a length or the rate is negative.
+    where a count is not an integer >= 0, or a length or the rate is negative.
 
   Raises:
     TypeError: dtypes differ.

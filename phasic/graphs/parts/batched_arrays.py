@@ -27,7 +27,7 @@ def unbatched(
   """Removes batch dimensions that vmap has prepended to a graph's array.
 
   Args:
-    name: what the array is called.
+    name: the array's name.
     x: the array, (..., event), or a placeholder of a transformation.
     event: its shape in one graph; None is any size.
 

@@ -1,4 +1,4 @@
-"""The data of a graph as host arrays, and types of what users pass."""
+"""The data of a graph as host arrays, and types of users' arguments."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def make(
   """Makes the state map from one graph to the next.
 
   Args:
-    name: what messages call the function.
+    name: the function's name in messages.
     graph: a `Graph`.
     following: the `Graph` mapped to.
     function: maps states of `graph` to states of `following`; None if both have

@@ -21,12 +21,12 @@ class Lumped(NamedTuple):
   """A lumped graph, and how its phases were merged.
 
   Attributes:
-    graph: the lumped graph. The states are those of the first phase of each
+    graph: the lumped graph. Its states are the state of the first phase of each
       class, or the names of the classes of a partition that was given.
     classes: (p,), a host array, the class of each phase of the graph given,
       which is a phase of the lumped one.
     representatives: a host array with the first phase of each class, so that
-      `rewards[representatives]` are those of the lumped graph.
+      `rewards[representatives]` are the rewards of the lumped graph.
 
   Example: the states of two islands by class; those that only differ in the
     order of the islands are in one.
@@ -55,7 +55,7 @@ def lump(
   into every other class and into absorption by every cause. Rates are compared
   for each coefficient and for the constants by itself, so that the lumped graph
   has the distribution of the given one for all parameters. Sums that agree to
-  1e-13 of their terms count as the same; those of the first phase are taken.
+  1e-13 of their terms count as the same; the sums of the first phase are taken.
   Weights of starts are summed.
 
   Args:

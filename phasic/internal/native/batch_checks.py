@@ -21,7 +21,7 @@ class Level(Protocol):
 
 
 class Function(Protocol):
-  """What is needed of a `host_functions.HostFunction`."""
+  """The attributes of a `host_functions.HostFunction` that are read here."""
 
   @property
   def name(self) -> str: ...

@@ -226,7 +226,7 @@ def summed(
   Args:
     numpy: the array namespace.
     x: an array or a number.
-    shape: a shape that broadcasts to that of x, or to which x broadcasts.
+    shape: a shape that broadcasts to the shape of x, or to which x broadcasts.
   """
   extra = len(numpy.shape(x)) - len(shape)
   if extra > 0:

@@ -6,8 +6,8 @@ takes a cotangent c in place of that tangent:
 
     J_k(x; v_1, ..., v_k),    V_k(x; v_1, ..., v_{k-1}; c).
 
-The derivative of J_k in x is J_{k+1}, and that of V_k is V_{k+1}, with one more
-tangent. So the two families contain all derivatives.
+The derivative of J_k in x is J_{k+1}, and the derivative of V_k is V_{k+1},
+with one more tangent. So the two families contain all derivatives.
 """
 
 from __future__ import annotations

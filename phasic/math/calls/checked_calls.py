@@ -19,8 +19,8 @@ from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 
-# The range of valid values of arguments, by argument name. That of the first
-# argument is in `nan_table`.
+# The range of valid values of arguments, by argument name. The range of the
+# first argument is in `nan_table`.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
@@ -159,7 +159,7 @@ def _examined(
     "subtransition" if discrete else "subgenerator",
   )
   for k, constraint in enumerate(constraints):
-    # Initial masses beside a mass at zero are free coordinates.
+    # Initial masses are free coordinates if a mass at zero is given.
     if operands.is_edges(arrays[k]) or (k == 0 and known[3] is not None):
       continue
     x, divisors, text = single_rounding.mended(

@@ -88,7 +88,7 @@ def weight_slopes(
 
   They are sums over the times of a model, with factors `cotangent` that broadcast
   with the times. Other arguments are as in `log_value_and_weight_slopes`, but
-  the batch is that of the model.
+  the batch is the model's.
   """
   operands, layout, edges = _laid_out(arguments, discrete)
   (slopes,) = kernel_derivatives.cotangents(

@@ -91,8 +91,9 @@ def vjp(
 
   Raises:
     NotImplementedError: `f` uses a function without reverse-mode derivatives.
-    TypeError: no argument has real numbers, or a cotangent is float64 beside
-      float32; in NumPy, `f` uses other functions than NumPy's and phasic's.
+    TypeError: no argument has real numbers, or a cotangent is float64 and
+      its primal or result float32; in NumPy, `f` uses other functions than
+      NumPy's and phasic's.
     ValueError: a cotangent does not have the value's structure or shape.
 
   Example: the derivative of the density 2 exp(-2 t) in the time.
@@ -111,7 +112,7 @@ def vjp(
 def _vjp(
   name: str, f: Callable[..., _R], args: Sequence[object]
 ) -> tuple[_R, Callable[[object], tuple[Result, ...]]]:
-  """Does what `vjp` does; warnings of NaN have the given name."""
+  """Computes `vjp`; warnings of NaN have the given name."""
   array_function = _ArrayFunction(f, args)
   values, vjp_fn = autodiff.reverse(array_function, array_function.arrays)
 
@@ -144,8 +145,9 @@ def jvp(
 
   Raises:
     NotImplementedError: `f` uses a function without forward-mode derivatives.
-    TypeError: no argument has real numbers, or a tangent is float64 beside
-      float32; in NumPy, `f` uses other functions than NumPy's and phasic's.
+    TypeError: no argument has real numbers, or a tangent is float64 and
+      its primal or result float32; in NumPy, `f` uses other functions than
+      NumPy's and phasic's.
     ValueError: a tangent does not have its primal's structure or shape.
 
   Example: the derivative of the density 2 exp(-2 t) in the time.
@@ -166,7 +168,7 @@ def _jvp(
   primals: Sequence[object],
   tangents: Sequence[object],
 ) -> tuple[_R, _R]:
-  """Does what `jvp` does; warnings of NaN have the given name."""
+  """Computes `jvp`; warnings of NaN have the given name."""
   _check_sequence("primals", primals)
   _check_sequence("tangents", tangents)
   array_function = _ArrayFunction(f, primals)
@@ -298,7 +300,7 @@ def _fitting(name: str, x: object, like: Array) -> Array:
 
 
 def _leaves_like(tree: object, like: object, name: str) -> list[object]:
-  """Flattens a tangent or cotangent; its structure must be that of `like`."""
+  """Flattens a tangent or cotangent; its structure must be as in `like`."""
   try:
     return autodiff.leaves_like(tree, like)
   except (TypeError, ValueError):

@@ -32,9 +32,9 @@ def warn(
   Args:
     package: the public module of the function.
     name: its name there.
-    result: what it returned, an array or a tuple of arrays.
-    args: what it was called with.
-    kwargs: the same by name.
+    result: its result, an array or a tuple of arrays.
+    args: the positional arguments of the call.
+    kwargs: the keyword arguments of the call.
   """
   with_nan = next((x for x in _arrays(result) if array_utils.has_nan(x)), None)
   if with_nan is None or not user_warnings.warns_of_nan():
@@ -62,7 +62,7 @@ def warn_of_derivatives(
   It does not warn of NaN where the value or the arguments have NaN, too.
 
   Args:
-    name: the public name of what differentiates.
+    name: the public name of the function that differentiates.
     derivatives: arrays of derivatives.
     values: the arrays that are differentiated.
     inputs: the arguments, tangents and cotangents.

@@ -2,13 +2,13 @@
 
 With f = alpha exp(S t) e, where e are weights of the phases in which the time
 ends, the derivatives of log f in e are v / f with v = alpha exp(S t). The
-cotangents g of log f and c of v / f give those of the model as
+cotangents g of log f and c of v / f give the model's cotangents as
 
     d(v . w) / f,  w = c + e (g - c . v / f),
 
-where only v depends on the model. So they are those of two log densities, with
-the positive and the negative part of w as weights: no second derivative of the
-kernel is needed. Its higher derivatives are those of this rule.
+where only v depends on the model. So they are the cotangents of two log
+densities, with the positive and the negative part of w as weights: no second
+derivative of the kernel is needed. Higher derivatives come from this rule.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def sojourn_times(system: chain_solves.System) -> Array:
 
 
 def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
-  """Computes what `sojourn_times` does, with derivatives of finite times.
+  """Computes `sojourn_times`, with derivatives of finite times.
 
   They exist where a trap is reached, too: traps are killed at rate one, which
   changes no time in other phases. With respect to weights of zero that lead out
@@ -55,7 +55,7 @@ def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
 
 
 def exit_jumps(system: chain_solves.System) -> Array:
-  """Computes what `jumps` does for edges to absorption, and zeros for others.
+  """Computes `jumps` for edges to absorption, and zeros for other edges.
 
   Derivatives exist where a trap is reached, too. With respect to weights of
   zero that lead out of such a trap they are NaN.

@@ -123,7 +123,7 @@ def _diagnosed(
   upper: ArrayLike | None,
   discrete: bool,
 ) -> onp.ndarray:
-  """Does what `diagnose` does, in continuous or discrete time."""
+  """Computes `diagnose` in continuous or discrete time."""
   functions = _functions(discrete)
   names = tuple(
     name

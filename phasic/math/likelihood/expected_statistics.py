@@ -173,7 +173,7 @@ def weight_rule(function: str, has_upper: bool) -> value_rules.ValueRule:
   """Returns the rule of weights: events may be subtracted from each other.
 
   Args:
-    function: what is observed, as in `function_kinds`.
+    function: the observed event, a name as in `function_kinds`.
     has_upper: whether observations are of any kind.
   """
   is_additive = not has_upper and not function.startswith("log")

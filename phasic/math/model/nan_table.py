@@ -1,4 +1,4 @@
-"""Reasons of NaN: a table of methods, and what is wrong with their argument."""
+"""Reasons of NaN: a table of methods, and the rules of their arguments."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ METHODS = {
 
 
 def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
-  """Returns what the table has for a method, given its name and all names.
+  """Returns the row of a method in the table, given its name and all names.
 
   Raises:
     ValueError: the name is not one of these.

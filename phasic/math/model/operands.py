@@ -60,7 +60,7 @@ class Layout(NamedTuple):
     kept: the axes of `batch` that stay batch dimensions of the operands.
     times_shape: the shape of the times, padded to the model's rank.
     full: the shape of the result.
-    axes: the result's axes that are kept, and those of the times alone.
+    axes: the result's axes that are kept, and the axes of the times alone.
     is_flat: whether results and times, if these have the model's rank, are laid
       out as they are: batch dimensions, then one of the times.
   """

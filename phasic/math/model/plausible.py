@@ -128,11 +128,11 @@ def is_parameter(
   Args:
     x: its values on the host.
     constraint: as in `ParameterProperties`.
-    exits: the exits beside a matrix, or None.
-    prob_zero: the atom beside initial masses, or None.
+    exits: the exits that go with a matrix, or None.
+    prob_zero: the atom that goes with initial masses, or None.
   """
-  beside = prob_zero if constraint == "subprobabilities" else exits
-  return kernel_ops.meets_constraint(x, constraint, beside)
+  partner = prob_zero if constraint == "subprobabilities" else exits
+  return kernel_ops.meets_constraint(x, constraint, partner)
 
 
 def is_model(

@@ -28,7 +28,7 @@ def mended(
     x: the array.
     known: its values on the host.
     constraint: as in `ParameterProperties`.
-    exits: host values of the exits beside a matrix, or None.
+    exits: host values of the exits that go with a matrix, or None.
     prob_zero: host values of the mass at zero, or None.
 
   Returns:

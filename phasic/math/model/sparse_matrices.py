@@ -27,7 +27,7 @@ def as_edges(
 ) -> tuple[_Matrix | Edges, _Exits | None]:
   """Converts a sparse matrix and its exits to edges; returns others unchanged.
 
-  The entries beside the diagonal are edges between phases, and each phase has
+  The entries off the diagonal are edges between phases, and each phase has
   an edge to absorption. The exit of a phase is taken from `exits`, or derived
   from the row sum as for a dense matrix.
 

@@ -46,7 +46,7 @@ class ValueRule(NamedTuple):
     return good & (np.floor(x) == x) if self.integer else good
 
   def holds_on_host(self, x: onp.ndarray) -> onp.ndarray:
-    """Does what `holds` does, for an array on the host."""
+    """Evaluates `holds` for an array on the host."""
     good: onp.ndarray = (x >= self.least) & (x <= self.most)
     if self.finite:
       good = good & (x < _INF)

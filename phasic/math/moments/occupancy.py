@@ -147,7 +147,8 @@ def carried(masses: Array, edges: Edges, times: Array) -> Transient:
     times: (...), as in `occupancy`.
 
   Returns:
-    The distribution of what is not absorbed; zeros, not NaN, if there is none.
+    The distribution of the mass that is not absorbed; zeros, not NaN, if there
+    is none.
   """
   model = (masses, edges, None, np.zeros_like(masses[..., 0]))
   state = transient(model, times, False)

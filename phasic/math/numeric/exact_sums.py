@@ -1,4 +1,4 @@
-"""Sums whose digits and range go beyond those of floats.
+"""Sums with more digits and a larger range than floats have.
 
 Sums of many terms are compensated. Sums of products that may be out of range are
 scaled numbers: a pair (s, n) means s 2^n; n is an integer held as a float, and a
@@ -26,7 +26,7 @@ def compensated_sum(x: Array) -> Array:
   """Computes the sum over the last axis, as if in twice the precision.
 
   Neighbors are added in pairs, level by level, and the rounding errors of the
-  additions (Knuth's two-sum) are added up too. Derivatives are those of a plain
+  additions (Knuth's two-sum) are added up too. Derivatives are as for a plain
   sum.
 
   Args:

@@ -1,4 +1,4 @@
-"""Keeps what is computed from the indices of a chain's edges alone.
+"""Keeps results that depend on the indices of a chain's edges alone.
 
 A fit evaluates one chain at many rates. The larger chains that such evaluations
 need have the same edges each time.
@@ -19,8 +19,8 @@ _T = TypeVar("_T", bound=tuple[Array, ...])
 MODE = "numpy"
 # The number of results that are kept.
 _MOST = 128
-# Indices of more edges are not kept: computing them anew is fast beside the
-# evaluation of their chain, and this bounds the memory.
+# Indices of more edges are not kept: computing them anew is fast compared to
+# the evaluation of their chain, and this bounds the memory.
 _LARGEST = 4096
 _INT32 = onp.dtype(onp.int32)
 

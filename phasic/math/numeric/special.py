@@ -114,7 +114,7 @@ def expm1_quotient(z: Array) -> Array:
 def log1p_quotient(z: Array) -> Array:
   """Computes log(1 + z) / z for z >= 0, and one at zero.
 
-  Its derivatives are accurate too, as those of `expm1_quotient`.
+  Its derivatives are accurate too, as in `expm1_quotient`.
   """
   small = z < 0.0625
   z_far = np.where(small, 1.0, z)

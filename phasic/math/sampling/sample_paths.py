@@ -174,7 +174,7 @@ def checked_jumps(
     num_epochs: how often each path is followed for so many jumps.
 
   Raises:
-    TypeError: it is no integer.
+    TypeError: it is not an integer.
     ValueError: it is negative, or all paths together have too many jumps.
   """
   if isinstance(num_jumps, bool) or not isinstance(

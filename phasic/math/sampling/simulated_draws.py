@@ -75,8 +75,8 @@ def fill(
     seed: the seed of the draws.
     model: initial masses, rates, exits, atom.
     discrete: whether time is counted in steps.
-    jumps: what `jumps_of_large` returns; if not None, A is empty, and all draws
-      are NaN.
+    jumps: the result of `jumps_of_large`; if not None, A is empty, and all
+      draws are NaN.
 
   Returns:
     An array of the shape of x. It is NaN for an invalid model, for more than
