@@ -228,7 +228,7 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
   model = (shares / scale, edges, None, rest)
   found = chain_calls.value_of_arrays(
-    chain_passages.sojourn_times_beside_traps, model, False
+    chain_passages.sojourn_times_with_traps, model, False
   )
   return scaled_times(found, scale)
 

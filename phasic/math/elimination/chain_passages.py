@@ -36,7 +36,7 @@ def sojourn_times(system: chain_solves.System) -> Array:
   return chain_solves.checked_entries(system, y)
 
 
-def sojourn_times_beside_traps(system: chain_solves.System) -> Array:
+def sojourn_times_with_traps(system: chain_solves.System) -> Array:
   """Computes `sojourn_times`, with derivatives of finite times.
 
   They exist where a trap is reached, too: traps are killed at rate one, which
