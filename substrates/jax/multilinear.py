@@ -203,8 +203,8 @@ def _align(operands: Sequence[Array]) -> list[Array]:
       x = jax.lax.pcast(x, tuple(sorted(missing, key=str)), to="varying")
     if any(axis is not None for axis in aval.sharding.spec):
       # Pass the operand's own mesh, which may differ from the current mesh.
-      whole = PartitionSpec(*[None] * aval.ndim)
-      x = jax.sharding.reshard(x, NamedSharding(aval.sharding.mesh, whole))
+      gathered = PartitionSpec(*[None] * aval.ndim)
+      x = jax.sharding.reshard(x, NamedSharding(aval.sharding.mesh, gathered))
     aligned.append(x)
   return aligned
 
@@ -291,14 +291,14 @@ def _transpose(
       f"{op} cannot be transposed: it is not linear in these arguments"
     )
   index = linear[0]
-  others = [_defined(slot) for slot in slots[:index] + slots[index + 1 :]]
+  other_slots = [_defined(slot) for slot in slots[:index] + slots[index + 1 :]]
   # JAX may mark only some of the slot's operands as undefined primals. The
   # other operands are zeros, and their cotangents are not used.
   slot = Slot(
     index,
     tuple(map(ad.is_undefined_primal, slots[index])),
     _defined(primals),
-    others,
+    other_slots,
     [ad.instantiate_zeros(ct) for ct in cotangents],
   )
   transposed, new_slots = op.transpose(slot)

@@ -73,8 +73,8 @@ def adjoint(
   """Computes cotangents of the operands with the `wanted` indices."""
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
-  own = tuple(i in wanted for i in range(len(operands)))
-  op = derivatives.Adjoint(function, 1, 0, own)
+  flags_of_wanted = tuple(i in wanted for i in range(len(operands)))
+  op = derivatives.Adjoint(function, 1, 0, flags_of_wanted)
   results = multilinear.bind(op, arrays, [[cotangent]])
   return [results[i] for i in wanted]
 
@@ -89,8 +89,8 @@ def quantiles(
   """Computes quantiles and places by the kernel, without derivatives."""
   arrays, (has_edges, _) = _checked(operands, edges)
   op = quantiles_map.Quantiles(form, fallback, has_edges, discrete)
-  found = multilinear.bind(op, arrays)
-  return found[0], found[1]
+  results = multilinear.bind(op, arrays)
+  return results[0], results[1]
 
 
 def statistics(
@@ -111,8 +111,8 @@ def _checked(
   operands: Sequence[ArrayLike], fixed: Sequence[ArrayLike]
 ) -> tuple[list[Array], tuple[bool, bool]]:
   """Checks dtypes; returns the arrays and (has edges, has kinds)."""
-  given = [*fixed, *operands]
-  arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in given]
+  inputs = [*fixed, *operands]
+  arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in inputs]
   edges, kinds = None, None
   if fixed:
     edges, kinds = kernel_common.edges_and_kinds(arrays[: len(fixed)])

@@ -28,9 +28,9 @@ def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
   if _is_raw(seed):
     seed = jax.random.wrap_key_data(seed)
   if isinstance(seed, seeds.FoldedKey):
-    found: SanitizedSeed = seed
+    sanitized: SanitizedSeed = seed
   elif _is_typed(seed) and seed.ndim == 0:
-    found = seed
+    sanitized = seed
   else:
     dtype, shape = getattr(seed, "dtype", None), getattr(seed, "shape", ())
     what = type(seed).__name__ if dtype is None else f"{dtype}{shape}"
@@ -40,8 +40,8 @@ def sanitize_seed(seed: object, salt: str | None = None) -> SanitizedSeed:
     )
   if salt is not None:
     digest = hashlib.sha256(salt.encode()).digest()
-    found = fold_in(found, int.from_bytes(digest[:4], "little"))
-  return found
+    sanitized = fold_in(sanitized, int.from_bytes(digest[:4], "little"))
+  return sanitized
 
 
 def _is_raw(seed: object) -> TypeGuard[jax.Array]:

@@ -78,14 +78,14 @@ class Call(rules_lib.Mapped):
     residuals: object = ()
     out_tree: TreeDef = jax.tree.structure(result)
     if self.rules.vjp_fwd is not None:
-      found, residuals = self.apply(self.rules.vjp_fwd, primals)
-      if jax.tree.structure(found) != out_tree:
+      returned, residuals = self.apply(self.rules.vjp_fwd, primals)
+      if jax.tree.structure(returned) != out_tree:
         raise TypeError(
           f"vjp_fwd of {self.rules.name} must return (out, residuals) with the"
           f" function's out {out_tree}, not"
-          f" {jax.tree.structure(found)}"
+          f" {jax.tree.structure(returned)}"
         )
-      out = [jnp.asarray(x) for x in jax.tree.leaves(found)]
+      out = [jnp.asarray(x) for x in jax.tree.leaves(returned)]
     kept, residual_tree = jax.tree.flatten(residuals)
     levels = tuple(
       rules_lib.Level(level.size, (*level.axes, *[0] * len(kept)))

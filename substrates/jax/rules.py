@@ -96,9 +96,9 @@ class Mapped(multilinear.Map):
 
   def _full_shape(self, x: Shaped, index: int) -> Shape:
     """Returns the shape of primal number `index` with all batch dimensions."""
-    own = sum(level.axes[index] is not None for level in self.levels)
+    batch_rank = sum(level.axes[index] is not None for level in self.levels)
     sizes = [level.size for level in reversed(self.levels)]
-    return (*sizes, *x.shape[own:])
+    return (*sizes, *x.shape[batch_rank:])
 
   def _expand(self, x: Array, index: int) -> Array:
     """Broadcasts a primal or its tangent to all levels of `jax.vmap`."""
@@ -117,8 +117,8 @@ def weave(
   """Inserts float0 zeros for integers into derivatives of floating leaves."""
   remaining = iter(values)
   return [
-    next(remaining) if own else onp.zeros(like.shape, jax.dtypes.float0)
-    for own, like in zip(inexact, likes, strict=True)
+    next(remaining) if is_inexact else onp.zeros(like.shape, jax.dtypes.float0)
+    for is_inexact, like in zip(inexact, likes, strict=True)
   ]
 
 

@@ -36,8 +36,8 @@ def key(seed: jax.Array | FoldedKey) -> jax.Array:
   """Returns the key of a seed."""
   if not isinstance(seed, FoldedKey):
     return seed
-  found = seed.key
+  folded_key = seed.key
   for data in seed.path:
     # JAX refuses larger Python integers if 64-bit numbers are switched off.
-    found = jax.random.fold_in(found, onp.uint32(data))
-  return found
+    folded_key = jax.random.fold_in(folded_key, onp.uint32(data))
+  return folded_key

@@ -91,8 +91,8 @@ def shard_batches(
       if axis is not None:
         _check_splits(i, x, name, mesh.shape[name])
     placed = [
-      jax.device_put(x, NamedSharding(mesh, own))
-      for x, own in zip(args, specs, strict=True)
+      jax.device_put(x, NamedSharding(mesh, partition))
+      for x, partition in zip(args, specs, strict=True)
     ]
     return jax.shard_map(
       part, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(name)

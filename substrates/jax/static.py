@@ -31,11 +31,11 @@ def rank(x: Any) -> int:
 def broadcast_shapes(*shapes: Shape) -> Shape:
   """Returns the shape to which arrays of these shapes broadcast."""
   try:
-    found = tuple(jnp.broadcast_shapes(*shapes))
+    common = tuple(jnp.broadcast_shapes(*shapes))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
-  return raw_arguments.checked_size(found, shapes)
+  return raw_arguments.checked_size(common, shapes)
 
 
 def has_tracers(x: object) -> bool:
@@ -94,8 +94,8 @@ def given_dtype(x: object, name: str) -> onp.dtype:
   Half precision counts as float32.
   """
   try:
-    own = getattr(x, "dtype", None)
-    dtype = jnp.asarray(x).dtype if own is None else own
+    x_dtype = getattr(x, "dtype", None)
+    dtype = jnp.asarray(x).dtype if x_dtype is None else x_dtype
   except OverflowError:
     dtype = onp.asarray(x).dtype  # JAX rejects integers this large.
   except TypeError:

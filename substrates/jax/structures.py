@@ -50,9 +50,9 @@ def register(cls: _T) -> _T:
     return children, (names, tuple(sorted(parts.items())))
 
   def unflatten(structure: _Aux, children: Iterable[object]) -> _Structured:
-    names, others = structure
+    names, constants = structure
     arrays = zip(names, children, strict=True)
-    return structured._unflatten({**dict(others), **dict(arrays)})
+    return structured._unflatten({**dict(constants), **dict(arrays)})
 
   jax.tree_util.register_pytree_with_keys(
     structured, flatten_with_keys, unflatten
@@ -84,8 +84,8 @@ def as_array(
 ) -> Array:
   """Converts `x` to an array of the backend."""
   # `numeric` and `kept` also check that `x` is numeric.
-  own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
-  dtype = dtype or own
+  x_dtype = (dtypes.numeric if dtype else dtypes.kept)(x, name)
+  dtype = dtype or x_dtype
   if copy and isinstance(x, onp.ndarray):
     # Copy now: even after jnp.array, JAX may share or read the memory later.
     x = onp.array(x)

@@ -145,10 +145,10 @@ def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
 
 def _leaves_like(like: object, tree: object) -> list[Array]:
   """Gives the leaves of a tree the static shapes of another tree's leaves."""
-  found = []
+  leaves = []
   for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
     x = tf.convert_to_tensor(x)
     # Unlike tf.ensure_shape, set_shape supports forward mode in graphs.
     x.set_shape(y.shape)
-    found.append(x)
-  return found
+    leaves.append(x)
+  return leaves

@@ -255,16 +255,16 @@ def _pullback(
   if rules.vjp_fwd is not None and rules.vjp_bwd is not None:
     _, residuals = rules.vjp_fwd(*args)
     cotangent = trees.pack(out, list(cotangents))
-    found = rules.vjp_bwd(*fixed, residuals, cotangent)
+    gradients = rules.vjp_bwd(*fixed, residuals, cotangent)
   elif rules.jvp_fn is not None:
     primals = tuple(args[i] for i in free)
-    found = _transpose(rules.jvp_fn, fixed, primals, out, cotangents)
+    gradients = _transpose(rules.jvp_fn, fixed, primals, out, cotangents)
   else:
     name = getattr(f, "__name__", repr(f))
     raise NotImplementedError(
       f"{name} has no derivative rule: give vjp_fwd and vjp_bwd, or jvp_fn"
     )
-  by_position = dict(zip(free, found, strict=True))
+  by_position = dict(zip(free, gradients, strict=True))
   statics = [i for i, _ in call.statics]
   positions = [i for i in range(len(args)) if i not in statics]
   return [
@@ -318,7 +318,7 @@ def _transpose(
     for change, cotangent in zip(changes, cotangents, strict=True)
     if change is not None
   ]
-  found = iter(
+  gradients = iter(
     tape.gradient(
       [change for change, _ in pairs],
       watched,
@@ -327,7 +327,7 @@ def _transpose(
     )
   )
   return trees.map_leaves(
-    lambda x: next(found) if _is_floating(x) else None, tangents
+    lambda x: next(gradients) if _is_floating(x) else None, tangents
   )
 
 

@@ -27,9 +27,9 @@ def eliminate(
 ) -> Array | tuple[Array, ...]:
   """Solves the linear system of a chain by the native kernel."""
   indices = tf.convert_to_tensor(indices, tf.int32)
-  given = [weights, per_phase, *([] if per_edge is None else [per_edge])]
-  ranks = (1, 2, 2)[: len(given)]
-  full = _with_one_batch(given, ranks, static.shape(indices)[:-2])
+  inputs = [weights, per_phase, *([] if per_edge is None else [per_edge])]
+  ranks = (1, 2, 2)[: len(inputs)]
+  full = _with_one_batch(inputs, ranks, static.shape(indices)[:-2])
   results = elimination_op.eliminate(
     indices,
     full[0],
@@ -84,10 +84,10 @@ def _with_one_batch(
   shapes = [static.shape(x) for x in tensors]
   ends = [len(s) - rank for s, rank in zip(shapes, event_ranks, strict=True)]
   pairs = list(zip(shapes, ends, strict=True))
-  whole = [s[:end] for s, end in pairs]
-  if not any((*whole, *batches)):
+  batch_shapes = [s[:end] for s, end in pairs]
+  if not any((*batch_shapes, *batches)):
     return tensors
-  batch = static.broadcast_shapes(*whole, *batches)
+  batch = static.broadcast_shapes(*batch_shapes, *batches)
   return [
     tf.broadcast_to(x, tf.stack([*batch, *s[end:]]))
     for x, (s, end) in zip(tensors, pairs, strict=True)

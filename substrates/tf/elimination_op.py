@@ -56,9 +56,9 @@ def _gradient(
     tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
     for x, ct in zip(op.outputs, upstream, strict=True)
   ]
-  given = cotangents[1] if len(cotangents) > 1 else None
+  edges_cotangent = cotangents[1] if len(cotangents) > 1 else None
   back, back_edges = eliminate(
-    indices, weights, cotangents[0], given, not transposed, True
+    indices, weights, cotangents[0], edges_cotangent, not transposed, True
   )
   if len(op.outputs) > 1:
     at_edges = op.outputs[1]

@@ -196,8 +196,8 @@ def _phase_type(
 def _event_ranks(fixed: Sequence[tf.Tensor]) -> tuple[int, ...]:
   """Returns the numbers of event dimensions of all operands."""
   edges = len(fixed) >= 3
-  own = (1, 1, 1, 1, 1) if edges else (1, 2, 1, 1, 1)
-  return own + ((2, 1, 2) if edges else ()) + (1,) * (len(fixed) % 3)
+  ranks = (1, 1, 1, 1, 1) if edges else (1, 2, 1, 1, 1)
+  return ranks + ((2, 1, 2) if edges else ()) + (1,) * (len(fixed) % 3)
 
 
 def _batch(

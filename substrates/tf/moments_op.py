@@ -90,7 +90,7 @@ def _gradient(
   for ct in cotangents[:count]:
     # Forward mode in a graph gives cotangents of unknown shape.
     ct.set_shape(operands[INITIAL].shape[:-1])
-  found: list[tf.Tensor | None] = [None] * len(operands)
+  gradients: list[tf.Tensor | None] = [None] * len(operands)
   if len(cotangents) > count:
     free = _gradient_cotangents(operands, count, cotangents, options)
   else:
@@ -107,8 +107,8 @@ def _gradient(
         # may be out of range.
         free[j] += tf.math.multiply_no_nan(gradient, unit)
   for i, x in zip(_FREE, free, strict=True):
-    found[i] = x
-  return found
+    gradients[i] = x
+  return gradients
 
 
 def _gradient_cotangents(
@@ -131,9 +131,9 @@ def _gradient_cotangents(
     outer.watch(free)
     with tf.GradientTape(persistent=True) as inner:
       inner.watch(free)
-      found = _fallbacks[0](*arguments, gives_variance=count == 2, **options)
-    results = list(found)
-    for x in found:
+      values = _fallbacks[0](*arguments, gives_variance=count == 2, **options)
+    results = list(values)
+    for x in values:
       results += inner.gradient(x, free, unconnected_gradients=zero)
   return outer.gradient(
     results,

@@ -91,14 +91,14 @@ def adjoint(
   discrete: bool,
 ) -> Sequence[Array]:
   """Computes cotangents of the operands with the `wanted` indices."""
-  number, own = kernel_common.KINDS.index(kind), range(len(operands))
+  number, indices = kernel_common.KINDS.index(kind), range(len(operands))
   results = phase_type_op.adjoint(
     number,
     1,
     [_tensors(operands)],
     tf.convert_to_tensor(cotangent),
     _tensors(fixed),
-    [i in wanted for i in own],
+    [i in wanted for i in indices],
     discrete,
   )
   return [results[i] for i in wanted]

@@ -185,7 +185,7 @@ def adjoint(
   attributes = {
     "kind": kind,
     "order": order,
-    "wanted": sum(1 << i for i, own in enumerate(wanted) if own),
+    "wanted": sum(1 << i for i, is_wanted in enumerate(wanted) if is_wanted),
     "discrete": discrete,
   }
   if in_xla():
@@ -194,7 +194,10 @@ def adjoint(
     results = native_ops().phasic_phase_type_adjoint(
       inputs=inputs, **_lists(fixed), **attributes
     )
-  return [x if own else None for x, own in zip(results, wanted, strict=True)]
+  return [
+    x if is_wanted else None
+    for x, is_wanted in zip(results, wanted, strict=True)
+  ]
 
 
 def statistics(
@@ -220,12 +223,12 @@ def quantiles(
   """Computes quantiles, and the places of their derivatives."""
   attributes = {"kind": form, "order": 0, "discrete": discrete}
   if in_xla():
-    found = kernel_calls.phase_type_quantiles(operands, edges, attributes)
-    return found[0], found[1]
-  found = native_ops().phasic_phase_type_quantiles(
+    results = kernel_calls.phase_type_quantiles(operands, edges, attributes)
+    return results[0], results[1]
+  results = native_ops().phasic_phase_type_quantiles(
     inputs=list(operands), **_lists(edges), **attributes
   )
-  return found.quantiles, found.places
+  return results.quantiles, results.places
 
 
 def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
@@ -377,9 +380,9 @@ def _operand_gradients(
         kind, order + 1, primals, cotangent, fixed, used, discrete
       )
     else:
-      others = [*groups[:i], *groups[i + 1 :], *directions]
+      remaining = [*groups[:i], *groups[i + 1 :], *directions]
       gradients += adjoint(
-        kind, order, others, cotangent, fixed, used, discrete
+        kind, order, remaining, cotangent, fixed, used, discrete
       )
   return gradients
 

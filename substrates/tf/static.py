@@ -37,17 +37,17 @@ def shape(x: ArrayLike) -> Shape:
 
   Entries are ints, or scalar int32 tensors where they are unknown.
   """
-  own = getattr(x, "shape", None)
-  if own is None:
+  static_shape = getattr(x, "shape", None)
+  if static_shape is None:
     return tuple(onp.shape(x))
-  if not isinstance(own, tf.TensorShape):
-    return tuple(int(d) for d in own)
-  if own.rank is None:
+  if not isinstance(static_shape, tf.TensorShape):
+    return tuple(int(d) for d in static_shape)
+  if static_shape.rank is None:
     raise ValueError(
       "an argument's number of dimensions is unknown: give its TensorSpec a "
       "shape, [None] for one dimension of any size"
     )
-  known = tuple(own.as_list())
+  known = tuple(static_shape.as_list())
   if None not in known:
     return known
   dynamic = tf.shape(x)
@@ -64,11 +64,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
   length = max((len(s) for s in shapes), default=0)
   padded = [(1,) * (length - len(s)) + tuple(s) for s in shapes]
   try:
-    found = tuple(_broadcast(column) for column in zip(*padded, strict=True))
+    common = tuple(_broadcast(column) for column in zip(*padded, strict=True))
   except ValueError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     raise ValueError(f"shapes {listed} do not broadcast") from None
-  return raw_arguments.checked_size(found, shapes)
+  return raw_arguments.checked_size(common, shapes)
 
 
 def _broadcast(sizes: Shape) -> Size:

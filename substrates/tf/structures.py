@@ -114,8 +114,8 @@ def as_array(
 ) -> Array:
   """Converts `x` to an array of the backend."""
   # `numeric` and `kept` also check that `x` is numeric.
-  own = (dtypes.numeric if dtype else dtypes.kept)(x, name)
-  dtype = dtype or own
+  x_dtype = (dtypes.numeric if dtype else dtypes.kept)(x, name)
+  dtype = dtype or x_dtype
   if copy and isinstance(x, onp.ndarray):
     x = onp.array(x)
   return array_functions.asarray(x, dtype)

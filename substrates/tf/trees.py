@@ -73,4 +73,4 @@ def flatten_up_to(tree: Tree, value: Tree) -> list[Tree]:
     matches, pairs = False, []
   if not matches:
     raise TypeError(f"a structure is {value}: it must match {tree}")
-  return [x for sub, own in pairs for x in flatten_up_to(sub, own)]
+  return [x for sub, part in pairs for x in flatten_up_to(sub, part)]

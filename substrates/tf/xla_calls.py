@@ -221,7 +221,7 @@ def _run(
   name = json.dumps([op_type, len(leading), attributes])
   header = f'module @"phasic {_quoted(name)} end" attributes {_REFINED}'
   with record.stop_recording():
-    found = list(
+    outputs = list(
       xla.call_module(
         list(inputs),
         version=_VERSION,
@@ -233,8 +233,8 @@ def _run(
     )
   if execute.must_record_gradient():
     pairs = tuple(x for item in attributes.items() for x in item)
-    execute.record_gradient(op_type, [*leading, *inputs], pairs, found)
-  return found
+    execute.record_gradient(op_type, [*leading, *inputs], pairs, outputs)
+  return outputs
 
 
 def _quoted(text: str) -> str:
@@ -260,8 +260,8 @@ def _gradient(op: Operation, *upstream: Upstream) -> Sequence[tf.Tensor | None]:
     raise LookupError("XlaCallModule: there is no registered gradient")
   op_type, leading, attributes = json.loads(_unquoted(match.group(1)))
   inputs = [None] * leading + list(op.inputs)
-  own = _Op(op_type, attributes, inputs, list(op.outputs))
-  return _gradients[op_type](own, *upstream)[leading:]
+  operation = _Op(op_type, attributes, inputs, list(op.outputs))
+  return _gradients[op_type](operation, *upstream)[leading:]
 
 
 _gradients: dict[str, Callable[..., Sequence[tf.Tensor | None]]] = {}

@@ -75,28 +75,28 @@ class Program:
     """Returns the text of a program that calls an FFI handler."""
     names = [f"%a{i}" for i in places]
     types = [self._inputs[i] for i in places]
-    found = [
+    known_results = [
       r if r.unwanted is None else r._replace(dims=r.unwanted)
       for r in self._results
     ]
     shapes = ""
-    if any(None in known(r.dims) for r in found):
+    if any(None in known(r.dims) for r in known_results):
       first = len(names)
-      for _, dims, _ in found:
+      for _, dims, _ in known_results:
         names.append(self._shape(dims))
         types.append(f"tensor<{len(dims)}xi32>")
       listed = ", ".join(str(i) for i in range(first, len(names)))
       shapes = (
         f", indices_of_shape_operands = dense<[{listed}]> : "
-        f"tensor<{len(found)}xi64>"
+        f"tensor<{len(known_results)}xi64>"
       )
     if has_side_effect:
       shapes += ", has_side_effect = true"
-    count = len(found)
+    count = len(known_results)
     self._lines.append(
       f"%r:{count} = stablehlo.custom_call @{target}({', '.join(names)}) "
       f"{{api_version = 4 : i32, backend_config = {{{config}}}{shapes}}} : "
-      f"({', '.join(types)}) -> ({', '.join(r.type() for r in found)})"
+      f"({', '.join(types)}) -> ({', '.join(r.type() for r in known_results)})"
     )
     return self._function(
       [

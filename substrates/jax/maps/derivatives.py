@@ -291,9 +291,9 @@ class Adjoint(Derivative):
     _, pullback = jax.vjp(self._directional(fixed, directions), *x)
     return [
       cotangent
-      if own
+      if is_wanted
       else jnp.zeros(self._shrunk(i, cotangent.shape), cotangent.dtype)
-      for i, (cotangent, own) in enumerate(
+      for i, (cotangent, is_wanted) in enumerate(
         zip(pullback(c), self.wanted, strict=True)
       )
     ]
@@ -301,7 +301,7 @@ class Adjoint(Derivative):
   def lower_cpu(
     self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
   ) -> Lowered:
-    mask = sum(1 << i for i, own in enumerate(self.wanted) if own)
+    mask = sum(1 << i for i, is_wanted in enumerate(self.wanted) if is_wanted)
     target = self.function.adjoint_target
     return self._call(target, ctx, operands, wanted=onp.int32(mask))
 
@@ -311,8 +311,10 @@ class Adjoint(Derivative):
     mapped = self._mapped([*at.primals, *at.cotangents])
     shapes = self._full_shapes(mapped, at.primals)
     along = [
-      ct if own else jnp.zeros(shape, ct.dtype)
-      for ct, own, shape in zip(at.cotangents, self.wanted, shapes, strict=True)
+      ct if is_wanted else jnp.zeros(shape, ct.dtype)
+      for ct, is_wanted, shape in zip(
+        at.cotangents, self.wanted, shapes, strict=True
+      )
     ]
     if at.number == self.order - 1:  # The slot of the cotangent c
       return self._forward(), [*at.others, along]

@@ -49,8 +49,8 @@ class Exponential(multilinear.Broadcasting):
   def evaluate(self, *operands: Array) -> list[Array]:
     def draw(key: Array) -> Array:
       seed = seeds.FoldedKey(jax.random.wrap_key_data(key), self.path)
-      own = seeds.key(seed)
-      return jax.random.exponential(own, (self.count,), self.dtype)
+      folded = seeds.key(seed)
+      return jax.random.exponential(folded, (self.count,), self.dtype)
 
     for _ in operands[0].shape[:-1]:
       draw = jax.vmap(draw)
@@ -67,12 +67,14 @@ class Exponential(multilinear.Broadcasting):
 
 def draw(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
-  own = seed if isinstance(seed, seeds.FoldedKey) else seeds.FoldedKey(seed, ())
+  folded = (
+    seed if isinstance(seed, seeds.FoldedKey) else seeds.FoldedKey(seed, ())
+  )
   is_known = all(isinstance(d, int) for d in shape)
-  if is_known and _is_native(own.key):
-    op = Exponential(math.prod(shape), onp.dtype(dtype).name, own.path)
-    [found] = multilinear.bind(op, [jax.random.key_data(own.key)])
-    return jnp.reshape(found, shape)
+  if is_known and _is_native(folded.key):
+    op = Exponential(math.prod(shape), onp.dtype(dtype).name, folded.path)
+    [numbers] = multilinear.bind(op, [jax.random.key_data(folded.key)])
+    return jnp.reshape(numbers, shape)
   return jax.random.exponential(seeds.key(seed), shape, dtype)
 
 

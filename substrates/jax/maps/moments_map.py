@@ -87,14 +87,14 @@ class Moments(multilinear.Broadcasting):
     free = [operands[i] for i in _FREE]
     if not self.gives_gradients:
       return list(values(*free))
-    found, pullback = jax.vjp(values, *free)
+    moments, pullback = jax.vjp(values, *free)
     gradients: list[Array] = []
-    for i in range(len(found)):
+    for i in range(len(moments)):
       unit = [
-        jnp.full_like(x, 1.0 if i == j else 0.0) for j, x in enumerate(found)
+        jnp.full_like(x, 1.0 if i == j else 0.0) for j, x in enumerate(moments)
       ]
       gradients += pullback(tuple(unit))
-    return [*found, *gradients]
+    return [*moments, *gradients]
 
   def lower_cpu(
     self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value

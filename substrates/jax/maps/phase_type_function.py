@@ -59,9 +59,9 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
       )
     if self.has_edges:
       (two, m), (constants,), (edges, d) = fixed[:3]
-      (own,) = rates
+      (parameters,) = rates
       fits = two == 2 and edges == m and constants in (0, m)
-      fits = fits and own == (d if d != 0 else m)
+      fits = fits and parameters == (d if d != 0 else m)
     else:
       fits = tuple(rates) == (p, p)
     if not fits or exits not in (0, p) or atom not in (0, 1) or p == 0:

@@ -62,8 +62,8 @@ class Quantiles(multilinear.Broadcasting):
     return list(function(*operands))
 
   def _portable(self, *operands: Array) -> tuple[Array, Array]:
-    edges, own = operands[:-5], operands[-5:]
-    return self.fallback(self.form, self.discrete, *own, *edges)
+    edges, model = operands[:-5], operands[-5:]
+    return self.fallback(self.form, self.discrete, *model, *edges)
 
   def lower_cpu(
     self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value

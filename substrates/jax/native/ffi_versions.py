@@ -118,10 +118,10 @@ def running() -> int:
     text = header().read_text(encoding="utf-8")
   except OSError:
     return -1
-  found = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
-  if len(found) < 2:
+  parts = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
+  if len(parts) < 2:
     return -1
-  return int(found["MAJOR"]) * 1000 + int(found["MINOR"])
+  return int(parts["MAJOR"]) * 1000 + int(parts["MINOR"])
 
 
 def can_run(handler: int, jaxlib: int) -> bool:

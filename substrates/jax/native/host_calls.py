@@ -93,8 +93,8 @@ def result_like(
 
 def is_differentiable(x: object) -> bool:
   """Returns whether an array or its spec is floating or complex."""
-  own = getattr(x, "dtype", None)
-  dtype = onp.asarray(x).dtype if own is None else own
+  x_dtype = getattr(x, "dtype", None)
+  dtype = onp.asarray(x).dtype if x_dtype is None else x_dtype
   return jnp.issubdtype(dtype, jnp.inexact)
 
 
@@ -175,8 +175,8 @@ def _made_result(
       functools.partial(host_results.array_of, name), result
     )
   leaves, out_tree = jax.tree.flatten(result)
-  found = [host_results.spec_of(name, x) for x in leaves]
-  return tuple(map(_spec, found)), out_tree
+  result_specs = [host_results.spec_of(name, x) for x in leaves]
+  return tuple(map(_spec, result_specs)), out_tree
 
 
 def _spec(x: Shaped) -> host_results.ArraySpec:

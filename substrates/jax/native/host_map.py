@@ -214,18 +214,18 @@ class HostCall(rules_lib.Mapped):
     count = len(self.arg_trees)
     if self.target == 0:
       return self._transposed(at.number), [*at.others, at.cotangents]
-    own = self.target - 1
+    first = self.target - 1
     if at.number == count - 1:
       # Transposing in the slot of the cotangent gives f back. The new cotangent
       # is f's argument in the slot that was transposed first.
-      slots = [*at.others[:own], at.cotangents, *at.others[own:]]
+      slots = [*at.others[:first], at.cotangents, *at.others[first:]]
       return dataclasses.replace(self, target=0), slots
     # Transposing in another slot gives f's transpose in that slot. The new
     # cotangent is f's argument in the slot that was transposed first.
-    index = at.number if at.number < own else at.number + 1
-    kept = [i for i in range(count) if i not in (own, index)]
+    index = at.number if at.number < first else at.number + 1
+    kept = [i for i in range(count) if i not in (first, index)]
     args = dict(zip(kept, at.others[:-1], strict=True))
-    args[own] = at.cotangents
+    args[first] = at.cotangents
     slots = [args[i] for i in sorted(args)]
     return self._transposed(index), [*slots, at.others[-1]]
 
@@ -246,11 +246,12 @@ def flattened(name: str, result: object, tree: TreeDef) -> list[object]:
   Raises:
     TypeError: the result has another tree.
   """
-  leaves, own = jax.tree.flatten(result)
-  if own != tree:
+  leaves, result_tree = jax.tree.flatten(result)
+  if result_tree != tree:
     raise TypeError(
-      f"{name} returned the structure {own}: it must be {tree}, as given by "
-      "its rule `abstract` or, without such a rule, by a call with zeros"
+      f"{name} returned the structure {result_tree}: it must be {tree}, as "
+      "given by its rule `abstract` or, without such a rule, by a call with "
+      "zeros"
     )
   return leaves
 

@@ -130,32 +130,34 @@ class Function(derivatives.NativeDerivatives):
           "portable=, the function in array code"
         )
       )
-    found = function.portable(*self.unsort(operands))
-    if len(self.declaration.outputs) == 1 and not isinstance(found, tuple):
-      found = (found,)
+    returned = function.portable(*self.unsort(operands))
+    if len(self.declaration.outputs) == 1 and not isinstance(returned, tuple):
+      returned = (returned,)
     declaration = self.declaration
-    found = native_rules.check_entries(
-      declaration, "what portable returned", declaration.outputs, found
+    returned = native_rules.check_entries(
+      declaration, "what portable returned", declaration.outputs, returned
     )
     likes = Value(self, 0).abstract(*operands)
     return [
       jnp.broadcast_to(
-        native_rules.checked(jnp, declaration, "portable", own, x, like),
+        native_rules.checked(jnp, declaration, "portable", operand, x, like),
         like[0],
       )
-      for own, x, like in zip(declaration.outputs, found, likes, strict=True)
+      for operand, x, like in zip(
+        declaration.outputs, returned, likes, strict=True
+      )
     ]
 
-  def has_cuda(self, own: native_declarations.Declaration) -> bool:
+  def has_cuda(self, declaration: native_declarations.Declaration) -> bool:
     """Returns whether the library also has a CUDA version of a function."""
-    symbol = f"{target(own.name)}_cuda"
+    symbol = f"{target(declaration.name)}_cuda"
     library = self.function.library
     return native_libraries.symbol(library, symbol) is not None
 
   def lower(
     self,
     ctx: mlir.LoweringRuleContext,
-    own: native_declarations.Declaration,
+    declaration: native_declarations.Declaration,
     operands: Sequence[mlir.ir.Value],
   ) -> Lowered:
     """Lowers a call of one of the library's functions."""
@@ -164,7 +166,7 @@ class Function(derivatives.NativeDerivatives):
       options: dict[str, object] = {"options": self.options}
     else:
       options = {x.name: _attribute(x.value) for x in self.options}
-    lowering = jax.ffi.ffi_lowering(target(own.name))
+    lowering = jax.ffi.ffi_lowering(target(declaration.name))
     return lowering(ctx, *self.unsort(operands), **options)
 
 
@@ -203,22 +205,24 @@ class Value(_Lowered, derivatives.Forward):
     common = next(
       (
         x.dtype.name
-        for x, own in zip(
+        for x, operand in zip(
           inputs, self.function.declaration.inputs, strict=False
         )
-        if own.type == "T"
+        if operand.type == "T"
       ),
       "",
     )
-    found = []
+    specs = []
     shapes = zip(super().abstract(*operands), outputs, strict=True)
-    for (shape, _), own in shapes:
-      if self.order > 0 and not own.is_inexact:
+    for (shape, _), operand in shapes:
+      if self.order > 0 and not operand.is_inexact:
         continue
-      dtype = jnp.dtype(own.dtype(common))
-      native_shapes.check_bytes(self.function.declaration, own, shape, dtype)
-      found.append((shape, dtype))
-    return found
+      dtype = jnp.dtype(operand.dtype(common))
+      native_shapes.check_bytes(
+        self.function.declaration, operand, shape, dtype
+      )
+      specs.append((shape, dtype))
+    return specs
 
   def differentiate(
     self,
@@ -238,19 +242,20 @@ class Value(_Lowered, derivatives.Forward):
       function.unsort(tangents), function.declaration.inputs, strict=True
     )
     along: list[Array | None] = [
-      ad.instantiate_zeros(t) if own.is_inexact else None for t, own in pairs
+      ad.instantiate_zeros(t) if operand.is_inexact else None
+      for t, operand in pairs
     ]
     if function.function.jvp is not None:
       returned = function.function.jvp(tuple(inputs), tuple(out), tuple(along))
-      found: Sequence[object] = native_rules.check_rule(
+      entries: Sequence[object] = native_rules.check_rule(
         function.declaration, "jvp", returned
       )
     else:
-      found = self._transposed(inputs, out, along)
+      entries = self._transposed(inputs, out, along)
     floats = native_declarations.inexact(function.declaration.outputs, out)
     moved = [
-      jnp.broadcast_to(self._checked("jvp", own, t, x.shape, x), x.shape)
-      for (own, x), t in zip(floats, found, strict=True)
+      jnp.broadcast_to(self._checked("jvp", operand, t, x.shape, x), x.shape)
+      for (operand, x), t in zip(floats, entries, strict=True)
     ]
     return out, self._with_integers(moved, primals)
 
@@ -270,17 +275,17 @@ class Value(_Lowered, derivatives.Forward):
       cotangents = native_declarations.spread(
         declaration.outputs, float_cotangents
       )
-      found = reverse(tuple(inputs), tuple(out), cotangents)
-      found = native_rules.check_rule(declaration, "vjp", found)
+      returned = reverse(tuple(inputs), tuple(out), cotangents)
+      entries = native_rules.check_rule(declaration, "vjp", returned)
       shapes = native_shapes.cotangent_shapes(
         declaration, [*map(jnp.shape, inputs)]
       )
       likes = native_declarations.inexact(declaration.inputs, inputs)
       return [
         native_shapes.summed(
-          jnp, self._checked("vjp", own, ct, full, x), jnp.shape(x)
+          jnp, self._checked("vjp", operand, ct, full, x), jnp.shape(x)
         )
-        for (own, x), ct, full in zip(likes, found, shapes, strict=True)
+        for (operand, x), ct, full in zip(likes, entries, shapes, strict=True)
       ]
 
     floats = [
@@ -294,29 +299,29 @@ class Value(_Lowered, derivatives.Forward):
     self,
     rule: str,
     operand: native_declarations.Operand,
-    found: object,
+    value: object,
     full: Shape | None,
     like: Shaped,
   ) -> Array:
     """Checks a rule's result and broadcasts it to the full shape."""
     declaration = self.function.declaration
     return native_rules.checked(
-      jnp, declaration, rule, operand, found, (full, like.dtype)
+      jnp, declaration, rule, operand, value, (full, like.dtype)
     )
 
   def _with_integers(
-    self, found: Sequence[Tangent], primals: Sequence[Shaped]
+    self, moved: Sequence[Tangent], primals: Sequence[Shaped]
   ) -> list[Tangent]:
     """Inserts zero tangents for the integer outputs."""
-    rest = iter(found)
+    rest = iter(moved)
     outputs = self.function.declaration.outputs
     value = dataclasses.replace(self, order=0)
     avals = zip(value.abstract(*primals), outputs, strict=True)
     return [
       next(rest)
-      if own.is_inexact
+      if operand.is_inexact
       else ad.Zero(jax.core.ShapedArray(shape, dtype).to_tangent_aval())
-      for (shape, dtype), own in avals
+      for (shape, dtype), operand in avals
     ]
 
   def _native(self) -> native_declarations.Declaration:
@@ -350,18 +355,18 @@ class Pullback(_Lowered, derivatives.Adjoint):
 def _declaration_of_order(
   function: Function,
   mode: str,
-  given: Sequence[native_declarations.Declaration],
+  bound: Sequence[native_declarations.Declaration],
   order: int,
 ) -> native_declarations.Declaration:
   """Returns the native derivative of an order; raises if none is bound."""
-  if order > len(given):
+  if order > len(bound):
     raise NotImplementedError(
       function.declaration.error(
         f"a {mode} derivative of order {order} was asked for: it was bound with "
-        f"{len(given)} of them"
+        f"{len(bound)} of them"
       )
     )
-  return given[order - 1]
+  return bound[order - 1]
 
 
 def _attribute(value: object) -> object:

@@ -31,20 +31,24 @@ def load(function: native_declarations.NativeFunction) -> None:
     OSError: the library cannot be loaded.
     ValueError: the library lacks the op, or another has one of its name.
   """
-  for own in (function.declaration, *function.forward, *function.adjoint):
-    symbol = function.handler or f"{native_maps.target(own.name)}_xla"
+  for declaration in (
+    function.declaration,
+    *function.forward,
+    *function.adjoint,
+  ):
+    symbol = function.handler or f"{native_maps.target(declaration.name)}_xla"
     handler = native_libraries.symbol(function.library, symbol)
     if handler is None:
       rule = "compile it with -DPHASIC_WITH_XLA and the headers of "
       if function.handler:
         rule = "it must export a handler made with the headers of "
       raise ValueError(
-        own.error(
+        declaration.error(
           f"library is {function.library}, which has no handler {symbol}: "
           f"{rule}jax.ffi.include_dir()"
         )
       )
-    target = native_maps.target(own.name)
+    target = native_maps.target(declaration.name)
     ffi_targets.register(target, function.library, handler)
     on_gpu = f"{target}_cuda"
     handler = native_libraries.symbol(function.library, on_gpu)
@@ -62,13 +66,13 @@ def make(
     kept: str | static_options.Options = static_options.freeze(options)
   else:
     kept = native_declarations.options_text(declaration, options)
-  own = native_maps.Function(native_maps.ByIdentity(function), kept)
+  op = native_maps.Function(native_maps.ByIdentity(function), kept)
 
   def call(*operands: Array) -> tuple[Array, ...]:
     arrays = list(operands)
     if function.forward or function.adjoint:
       arrays = _broadcast(declaration, arrays)
-    return tuple(multilinear.bind(native_maps.Value(own, 0), own.sort(arrays)))
+    return tuple(multilinear.bind(native_maps.Value(op, 0), op.sort(arrays)))
 
   call.__name__ = declaration.name
   return call

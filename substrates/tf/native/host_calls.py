@@ -24,9 +24,9 @@ _T = TypeVar("_T")
 
 def arrays(name: str, tree: object) -> Tree:
   """Converts the leaves of arguments to arrays of the backend."""
-  found = trees.map_leaves(host_programs.tensor, tree)
-  trees.map_leaves(lambda x: host_programs.spec(name, x), found)
-  return found
+  tensors = trees.map_leaves(host_programs.tensor, tree)
+  trees.map_leaves(lambda x: host_programs.spec(name, x), tensors)
+  return tensors
 
 
 def call(

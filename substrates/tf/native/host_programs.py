@@ -93,9 +93,9 @@ def evaluate(
     result = function.f(*arrays, **options)
     if like is None:
       name = function.name
-      found = trees.map_leaves(lambda x: host_results.array_of(name, x), result)
-      trees.map_leaves(lambda x: spec(name, x), found)
-      return trees.map_leaves(tf.convert_to_tensor, found)
+      tree = trees.map_leaves(lambda x: host_results.array_of(name, x), result)
+      trees.map_leaves(lambda x: spec(name, x), tree)
+      return trees.map_leaves(tf.convert_to_tensor, tree)
     leaves = _checked(function.name, result, like)
     return trees.pack(like, [tf.convert_to_tensor(x) for x in leaves])
 
@@ -123,8 +123,8 @@ def in_graph(
   if not specs:
     return trees.pack(like, [])
   if xla_calls.is_compiling():
-    found = host_xla.call(on_host, _PROCESS, values, specs, name)
-    return trees.pack(like, found)
+    tensors = host_xla.call(on_host, _PROCESS, values, specs, name)
+    return trees.pack(like, tensors)
 
   def in_this_process(
     process: object, *values: HostArray
@@ -197,11 +197,11 @@ def spec(name: str, x: Specified) -> host_results.ArraySpec:
 def _numeric(name: str, dtype: DTypeLike) -> tf.DType:
   """Converts a numeric or bool dtype to TensorFlow's; raises TypeError."""
   try:
-    found = tf.as_dtype(dtype)
+    kind = tf.as_dtype(dtype)
   except TypeError:
-    found = tf.string
-  if found.is_floating or found.is_integer or found.is_complex or found.is_bool:
-    return found
+    kind = tf.string
+  if kind.is_floating or kind.is_integer or kind.is_complex or kind.is_bool:
+    return kind
   raise TypeError(f"{name} has an array of {dtype}: it must be numeric")
 
 

@@ -176,8 +176,8 @@ def _fill(
 ) -> None:
   spec = host_results.ArraySpec(_shape(buffer), _dtype(buffer))
   if result.dtype != spec.dtype or result.shape != spec.shape:
-    own = host_results.ArraySpec(result.shape, result.dtype)
-    raise TypeError(f"result {position} is {own}: the program has {spec}")
+    actual = host_results.ArraySpec(result.shape, result.dtype)
+    raise TypeError(f"result {position} is {actual}: the program has {spec}")
   array = onp.ascontiguousarray(result)
   if array.nbytes:
     ctypes.memmove(buffer.data, array.ctypes.data, array.nbytes)

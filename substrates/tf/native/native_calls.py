@@ -42,8 +42,8 @@ def op_function(
     OSError: it cannot be loaded.
     ValueError: it has no such op, or another library has an op of its name.
   """
-  found = getattr(_load(library, declaration.name), op_type(declaration), None)
-  if found is None:
+  op = getattr(_load(library, declaration.name), op_type(declaration), None)
+  if op is None:
     raise ValueError(
       declaration.error(
         f"tf_library is {library}, which registers no op "
@@ -51,7 +51,7 @@ def op_function(
         "from the same source"
       )
     )
-  return found
+  return op
 
 
 def call(
@@ -73,7 +73,7 @@ def call(
   if xla_calls.is_compiling():
     return _call_in_xla(function, key, declaration, operands, options)
   pairs = list(zip(declaration.inputs, operands, strict=True))
-  common = next((x.dtype for own, x in pairs if own.type == "T"), None)
+  common = next((x.dtype for operand, x in pairs if operand.type == "T"), None)
   op = op_function(function.tf_library, declaration)
   if not tf.executing_eagerly():
     # The function has no source to convert, so AutoGraph would warn.
@@ -82,8 +82,8 @@ def call(
     sizes=_sizes(function, declaration, operands),
     inputs=operands,
     Tout=[
-      common if own.type == "T" else tf.as_dtype(own.type)
-      for own in declaration.outputs
+      common if operand.type == "T" else tf.as_dtype(operand.type)
+      for operand in declaration.outputs
     ],
     options=options,
     bound=key,
@@ -124,7 +124,7 @@ def _result_types(
 ) -> list[xla_programs.Result]:
   shapes = result_shapes(function, declaration, operands)
   pairs = list(zip(declaration.inputs, operands, strict=True))
-  common = next((x.dtype for own, x in pairs if own.type == "T"), None)
+  common = next((x.dtype for operand, x in pairs if operand.type == "T"), None)
   core = len(declaration.inputs[0].dims)
   rank = operands[0].shape.rank - core
   batch = [
@@ -132,13 +132,13 @@ def _result_types(
   ]
   places = {
     dim: ((i, rank + k),)
-    for i, own in enumerate(declaration.inputs)
-    for k, dim in enumerate(own.dims)
+    for i, operand in enumerate(declaration.inputs)
+    for k, dim in enumerate(operand.dims)
   }
   results = []
-  for own, shape in zip(declaration.outputs, shapes, strict=True):
+  for operand, shape in zip(declaration.outputs, shapes, strict=True):
     assert shape is not None  # `native_ops.shape` has checked the ranks.
-    axes = [*batch, *[places.get(dim) for dim in own.dims]]
+    axes = [*batch, *[places.get(dim) for dim in operand.dims]]
     dims = tuple(
       axis if size is None else size
       for axis, size in zip(axes, shape, strict=True)
@@ -147,11 +147,13 @@ def _result_types(
     if len(known) < len(dims):
       raise ValueError(
         declaration.error(
-          f"with jit_compile=True the size of {own.name} must be known"
+          f"with jit_compile=True the size of {operand.name} must be known"
         )
       )
-    dtype: tf.DType = common if own.type == "T" else tf.as_dtype(own.type)
-    native_shapes.check_bytes(declaration, own, known, dtype.as_numpy_dtype)
+    dtype: tf.DType = (
+      common if operand.type == "T" else tf.as_dtype(operand.type)
+    )
+    native_shapes.check_bytes(declaration, operand, known, dtype.as_numpy_dtype)
     results.append(xla_programs.Result(dtype, known))
   return results
 
@@ -171,7 +173,8 @@ def result_shapes(
   if declaration.own_dims and None not in dims.values():
     dims = function.output_dims(dims)
   return [
-    (*batch, *[dims.get(d) for d in own.dims]) for own in declaration.outputs
+    (*batch, *[dims.get(d) for d in operand.dims])
+    for operand in declaration.outputs
   ]
 
 
@@ -225,9 +228,9 @@ def _sizes(
   if not declaration.own_dims:
     return tf.zeros([len(names)], tf.int64)
   known: dict[str, static.Size] = {}
-  for own, x in zip(declaration.inputs, operands, strict=True):
-    for i, dim in enumerate(own.dims):
-      axis = i - len(own.dims)
+  for operand, x in zip(declaration.inputs, operands, strict=True):
+    for i, dim in enumerate(operand.dims):
+      axis = i - len(operand.dims)
       size = None if x.shape.rank is None else x.shape[axis]
       if not isinstance(known.get(dim), int):
         full = tf.shape(x, tf.int64)

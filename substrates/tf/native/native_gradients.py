@@ -59,14 +59,14 @@ def _register(function: native_declarations.NativeFunction) -> str:
   _keys[id(function)] = key
   _roles[key] = _Role(function, key, False, 0)
   members = [function.declaration]
-  for k, own in enumerate(function.forward, start=1):
+  for k, member in enumerate(function.forward, start=1):
     _roles[f"{key}/J{k}"] = _Role(function, key, False, k)
-    members.append(own)
-  for k, own in enumerate(function.adjoint, start=1):
+    members.append(member)
+  for k, member in enumerate(function.adjoint, start=1):
     _roles[f"{key}/V{k}"] = _Role(function, key, True, k)
-    members.append(own)
-  for own in members:
-    op_type = native_calls.op_type(own)
+    members.append(member)
+  for member in members:
+    op_type = native_calls.op_type(member)
     if op_type not in _registered:
       xla_calls.register_gradient(op_type)(_gradient)
       _registered.add(op_type)
@@ -107,15 +107,15 @@ def _cotangents(
   declared = _own_declaration(role)
   cotangents = [
     (tf.zeros_like(x) if ct is None else tf.math.conj(ct))
-    if own.is_inexact
+    if operand.is_inexact
     else None
-    for x, ct, own in zip(outputs, upstream, declared.outputs, strict=True)
+    for x, ct, operand in zip(outputs, upstream, declared.outputs, strict=True)
   ]
   if role.function.has_rule:
-    found = _by_rule(role.function, inputs, outputs, cotangents)
+    input_cotangents = _by_rule(role.function, inputs, outputs, cotangents)
   else:
-    found = _by_native(role, options, inputs, cotangents, wanted)
-  return [None if ct is None else tf.math.conj(ct) for ct in found]
+    input_cotangents = _by_native(role, options, inputs, cotangents, wanted)
+  return [None if ct is None else tf.math.conj(ct) for ct in input_cotangents]
 
 
 def _own_declaration(role: _Role) -> native_declarations.Declaration:
@@ -133,15 +133,17 @@ def _by_rule(
 ) -> list[tf.Tensor | None]:
   declaration = function.declaration
   if function.vjp is not None:
-    found = native_results.cotangents(
+    gradients = native_results.cotangents(
       declaration,
       function.vjp(tuple(inputs), tuple(outputs), tuple(cotangents)),
       inputs,
     )
   else:
     assert function.jvp is not None
-    found = _transposed(declaration, function.jvp, inputs, outputs, cotangents)
-  full = native_declarations.spread(declaration.inputs, found)
+    gradients = _transposed(
+      declaration, function.jvp, inputs, outputs, cotangents
+    )
+  full = native_declarations.spread(declaration.inputs, gradients)
   return [
     None if ct is None else _summed(ct, x)
     for ct, x in zip(full, inputs, strict=True)
@@ -164,9 +166,9 @@ def _transposed(
     tape.watch(free)
     along = native_declarations.spread(declaration.inputs, free)
     moved = forward(tuple(inputs), tuple(outputs), along)
-    found = native_results.tangents(declaration, moved, outputs)
+    tangents = native_results.tangents(declaration, moved, outputs)
   gradients = tape.gradient(
-    found,
+    tangents,
     free,
     output_gradients=[tf.math.conj(ct) for ct in cotangents if ct is not None],
     unconnected_gradients=tf.UnconnectedGradients.ZERO,
@@ -187,14 +189,15 @@ def _by_native(
   """
   function = role.function
   declared = function.declaration.inputs
-  free = [i for i, own in enumerate(declared) if own.is_inexact]
+  free = [i for i, operand in enumerate(declared) if operand.is_inexact]
   count, k = len(declared), role.order
   primals, rest = list(inputs[:count]), list(inputs[count:])
   groups = [
     rest[i : i + len(free)]
     for i in range(0, len(free) * (k - role.is_adjoint), len(free))
   ]
-  given = rest[len(groups) * len(free) :]  # The cotangents that V_k takes.
+  # The cotangents that V_k takes.
+  v_cotangents = rest[len(groups) * len(free) :]
   given_cotangents = [ct for ct in cotangents if ct is not None]
   member = functools.partial(_member, function, role.key, options, primals)
   # `primal_part` computes the cotangents of the primals, and each entry of
@@ -202,13 +205,20 @@ def _by_native(
   # V_k.
   if role.is_adjoint:
     primal_part = _Part(
-      True, k + 1, [*groups, given_cotangents, given], len(free)
+      True, k + 1, [*groups, given_cotangents, v_cotangents], len(free)
     )
     parts = [
-      _Part(True, k, [*_without(groups, i), given_cotangents, given], len(free))
+      _Part(
+        True,
+        k,
+        [*_without(groups, i), given_cotangents, v_cotangents],
+        len(free),
+      )
       for i in range(len(groups))
     ]
-    parts.append(_Part(False, k, [*groups, given_cotangents], len(given)))
+    parts.append(
+      _Part(False, k, [*groups, given_cotangents], len(v_cotangents))
+    )
   else:
     primal_part = _Part(True, k + 1, [*groups, given_cotangents], len(free))
     parts = [
@@ -257,9 +267,9 @@ def _member(
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
     operands = [*primals, *(x for group in groups for x in group)]
-    own = f"{key}/{'V' if is_adjoint else 'J'}{order}"
+    member_key = f"{key}/{'V' if is_adjoint else 'J'}{order}"
     return native_calls.call(
-      function, own, family[order - 1], operands, options
+      function, member_key, family[order - 1], operands, options
     )
   if not function.forward and not function.adjoint:
     advice = "it was bound without rules: give bind_native jvp or vjp"
@@ -283,12 +293,12 @@ def _member(
   else:
     results = native_calls.call(function, key, declared, primals, options)
     likes = native_declarations.inexact(declared.outputs, results)
-  found = []
+  values = []
   for _, x in likes:
     value = tf.numpy_function(fail, [x], x.dtype, stateful=False)
     value.set_shape(x.shape)
-    found.append(value)
-  return found
+    values.append(value)
+  return values
 
 
 def _summed(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:

@@ -24,8 +24,12 @@ def load(function: native_declarations.NativeFunction) -> None:
       f"op {function.declaration.name} is an XLA handler, which only JAX can "
       "call: TensorFlow needs an op made by PHASIC_OP"
     )
-  for own in (function.declaration, *function.forward, *function.adjoint):
-    native_calls.op_function(function.tf_library, own)
+  for declaration in (
+    function.declaration,
+    *function.forward,
+    *function.adjoint,
+  ):
+    native_calls.op_function(function.tf_library, declaration)
   native_gradients.register(function)
 
 
@@ -69,7 +73,9 @@ def _broadcast(
   known = native_shapes.batch_shape(declaration, [shape(x) for x in arrays])
   full = []
   for x in arrays:
-    own = tf.broadcast_to(x, tf.concat([batch, tf.shape(x)[rank:]], axis=0))
-    own.set_shape([*known, *x.shape[rank:]])
-    full.append(own)
+    broadcast = tf.broadcast_to(
+      x, tf.concat([batch, tf.shape(x)[rank:]], axis=0)
+    )
+    broadcast.set_shape([*known, *x.shape[rank:]])
+    full.append(broadcast)
   return full

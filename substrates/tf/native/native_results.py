@@ -21,7 +21,7 @@ from phasic.substrates.tf.internal.native import native_shapes
 
 def tangents(
   declaration: native_declarations.Declaration,
-  found: object,
+  returned: object,
   outputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
   """Checks a forward rule's results and broadcasts them to the outputs.
@@ -30,13 +30,13 @@ def tangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_rules.check_rule(declaration, "jvp", found)
+  entries = native_rules.check_rule(declaration, "jvp", returned)
   floats = native_declarations.inexact(declaration.outputs, outputs)
   results = []
-  for (own, x), entry in zip(floats, entries, strict=True):
+  for (operand, x), entry in zip(floats, entries, strict=True):
     full_shape = functools.partial(tf.shape, x)
     known = native_calls.known_shape(x)
-    like = _Like("jvp", own, x.dtype, known, full_shape)
+    like = _Like("jvp", operand, x.dtype, known, full_shape)
     t, full = _checked(declaration, like, entry)
     results.append(tf.broadcast_to(t, full_shape() if full is None else full))
   return results
@@ -44,7 +44,7 @@ def tangents(
 
 def cotangents(
   declaration: native_declarations.Declaration,
-  found: object,
+  returned: object,
   inputs: Sequence[tf.Tensor],
 ) -> list[tf.Tensor]:
   """Checks a reverse rule's results for the floating inputs.
@@ -53,14 +53,16 @@ def cotangents(
     TypeError: a result has another dtype; Python numbers have any.
     ValueError: its shape is wrong.
   """
-  entries = native_rules.check_rule(declaration, "vjp", found)
+  entries = native_rules.check_rule(declaration, "vjp", returned)
   shapes = native_shapes.cotangent_shapes(
     declaration, [native_calls.known_shape(x) for x in inputs]
   )
   pairs = list(zip(declaration.inputs, inputs, strict=True))
 
   def full(operand: native_declarations.Operand, x: tf.Tensor) -> tf.Tensor:
-    batches = [tf.shape(x)[: tf.rank(x) - len(own.dims)] for own, x in pairs]
+    batches = [
+      tf.shape(x)[: tf.rank(x) - len(other.dims)] for other, x in pairs
+    ]
     batch = functools.reduce(tf.broadcast_dynamic_shape, batches)
     event = tf.shape(x)[tf.rank(x) - len(operand.dims) :]
     return tf.concat([batch, event], axis=0)
@@ -69,10 +71,12 @@ def cotangents(
   return [
     _checked(
       declaration,
-      _Like("vjp", own, x.dtype, shape, functools.partial(full, own, x)),
+      _Like(
+        "vjp", operand, x.dtype, shape, functools.partial(full, operand, x)
+      ),
       entry,
     )[0]
-    for (own, x), shape, entry in zip(floats, shapes, entries, strict=True)
+    for (operand, x), shape, entry in zip(floats, shapes, entries, strict=True)
   ]
 
 
@@ -95,21 +99,21 @@ class _Like(NamedTuple):
 
 
 def _checked(
-  declaration: native_declarations.Declaration, like: _Like, found: object
+  declaration: native_declarations.Declaration, like: _Like, value: object
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
   """Checks and converts one result of a rule.
 
   Also returns the full shape if a later check needs it, else None.
   """
-  has_tensors = any(map(tf.is_tensor, tf.nest.flatten(found)))
-  x = tf.convert_to_tensor(found if has_tensors else onp.asarray(found))
+  has_tensors = any(map(tf.is_tensor, tf.nest.flatten(value)))
+  x = tf.convert_to_tensor(value if has_tensors else onp.asarray(value))
   native_rules.check_dtype(
     declaration,
     like.rule,
     like.operand,
     x.dtype.as_numpy_dtype,
     like.dtype.as_numpy_dtype,
-    native_rules.is_number(found),
+    native_rules.is_number(value),
   )
   shape = native_calls.known_shape(x)
   native_rules.check_result(
@@ -135,9 +139,9 @@ def _assertion(
   full: tf.Tensor,
 ) -> tf.Operation | None:
   """Builds the shape check of `native_rules.check_result` into the graph."""
-  own, event = tf.shape(x), len(like.operand.dims)
-  rank, missing = tf.size(full), tf.size(full) - tf.size(own)
-  padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), own], 0)
+  x_shape, event = tf.shape(x), len(like.operand.dims)
+  rank, missing = tf.size(full), tf.size(full) - tf.size(x_shape)
+  padded = tf.concat([tf.ones([tf.maximum(missing, 0)], tf.int32), x_shape], 0)
   is_batch = tf.range(rank) < rank - event
   equal = tf.equal(padded[:rank], full) | (
     is_batch & tf.equal(padded[:rank], 1)
@@ -147,6 +151,6 @@ def _assertion(
     "it must have, where a size of the batch may be 1"
   )
   return tf.debugging.Assert(
-    (missing >= 0) & (tf.size(own) >= event) & tf.reduce_all(equal),
-    [message, "returned:", own, "it must be:", full],
+    (missing >= 0) & (tf.size(x_shape) >= event) & tf.reduce_all(equal),
+    [message, "returned:", x_shape, "it must be:", full],
   )
