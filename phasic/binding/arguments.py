@@ -150,12 +150,13 @@ def check_derivative(
     for k in keys:
       check_derivative(rule, entries[k], like[k], f"{what}[{k!r}]")
   elif hasattr(like, "dtype") and hasattr(derivative, "dtype"):
-    shape, own_shape = native_ops.shape(like), native_ops.shape(derivative)
-    is_like = native_shapes.may_fit(own_shape, shape, len(shape))
+    shape = native_ops.shape(like)
+    derivative_shape = native_ops.shape(derivative)
+    is_like = native_shapes.may_fit(derivative_shape, shape, len(shape))
     if not is_like or derivative.dtype != like.dtype:
       raise TypeError(
-        f"{rule} returned shape {own_shape} and dtype {derivative.dtype} for "
-        f"{what}: they must be {shape} and {like.dtype}"
+        f"{rule} returned shape {derivative_shape} and dtype "
+        f"{derivative.dtype} for {what}: they must be {shape} and {like.dtype}"
       )
 
 

@@ -61,15 +61,13 @@ def vjp(
     float_function, [primals[i] for i in places]
   )
   floats = native_declarations.inexact(declaration.outputs, cotangents)
-  own_cotangents = [
+  converted = [
     operands.direction(
       declaration, f"the cotangent of {operand.name}", cotangent, x
     )
     for (operand, cotangent), x in zip(floats, results, strict=True)
   ]
-  return native_declarations.spread(
-    declaration.inputs, pullback(own_cotangents)
-  )
+  return native_declarations.spread(declaration.inputs, pullback(converted))
 
 
 def _float_function(

@@ -44,8 +44,8 @@ def power_of_two(n: Array) -> Array:
   n = onp.asarray(n)
   bits, digits, least, most = _layout(n.dtype)
   # NumPy's `clip` takes several times as long for few numbers.
-  held = onp.minimum(onp.maximum(n, least - 1.0), most) + (1.0 - least)
-  return (onp.asarray(held).astype(bits) << digits).view(n.dtype)
+  clipped = onp.minimum(onp.maximum(n, least - 1.0), most) + (1.0 - least)
+  return (onp.asarray(clipped).astype(bits) << digits).view(n.dtype)
 
 
 @functools.cache

@@ -251,12 +251,12 @@ class Kernel:
       )
     arrays = [onp.ascontiguousarray(x) for x in known]
     count = len(operands)
-    own_edges, own_kinds = edges_and_kinds(arrays[count:])
+    edge_arrays, kind_array = edges_and_kinds(arrays[count:])
     return self.on_host().status(
       KINDS.index(kind),
       arrays[:count],
-      own_edges,
-      kinds=own_kinds,
+      edge_arrays,
+      kinds=kind_array,
       discrete=discrete,
     )
 

@@ -92,13 +92,13 @@ def lump(
   """
   host = host_graphs.read(graph)
   p = host.num_phases
-  alike = _equal_rewards(rewards, p)
+  reward_classes = _equal_rewards(rewards, p)
   if partition is None:
-    classes = refinement.coarsest(host, alike)
+    classes = refinement.coarsest(host, reward_classes)
     names = None
   else:
-    classes, names = _given(host, partition)
-    _check_rewards(host, classes, alike, rewards)
+    classes, names = _partition_classes(host, partition)
+    _check_rewards(host, classes, reward_classes, rewards)
     _check(host, classes, names)
   _, representatives = onp.unique(classes, return_index=True)
   return Lumped(
@@ -120,7 +120,7 @@ def _equal_rewards(rewards: ArrayLike | None, p: int) -> onp.ndarray:
   return refinement.numbered([row.tobytes() for row in array + 0.0])
 
 
-def _given(
+def _partition_classes(
   host: host_graphs.HostGraph,
   partition: Callable[[State], Hashable] | Iterable[Hashable],
 ) -> tuple[onp.ndarray, tuple[Hashable, ...]]:
@@ -157,12 +157,13 @@ def _given(
 def _check_rewards(
   host: host_graphs.HostGraph,
   classes: onp.ndarray,
-  alike: onp.ndarray,
+  reward_classes: onp.ndarray,
   rewards: Tree,
 ) -> None:
   """Raises ValueError if phases of one class have different rewards."""
   _, first = onp.unique(classes, return_index=True)
-  for i in onp.flatnonzero(alike != alike[first[classes]])[:1]:
+  differs = reward_classes != reward_classes[first[classes]]
+  for i in onp.flatnonzero(differs)[:1]:
     j = first[classes[i]]
     raise ValueError(
       f"partition: {host.name(int(j))} and {host.name(int(i))} are in one "

@@ -10,7 +10,9 @@ from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 
 
-def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
+def coarsest(
+  host: host_graphs.HostGraph, first_classes: onp.ndarray
+) -> onp.ndarray:
   """Returns the classes (p,) of the coarsest strong lumping.
 
   Phases whose rates may have changed are looked at again when a class was
@@ -20,20 +22,20 @@ def coarsest(host: host_graphs.HostGraph, alike: onp.ndarray) -> onp.ndarray:
 
   Args:
     host: the graph's numbers.
-    alike: numbers (p,) from zero up; phases of a class have the same.
+    first_classes: numbers (p,) from zero up; phases of a class have the same.
   """
   rates = class_rates.ClassRates(host)
-  partition = _Partition(alike)
+  partition = _Partition(first_classes)
   left = onp.arange(host.num_phases)
   while len(left) > 0:
-    looked = rates.affected(left)
-    by_class = partition.by_class(looked)
+    affected = rates.affected(left)
+    by_class = partition.by_class(affected)
     representatives = partition.representatives(by_class)
-    asked = onp.append(
-      looked, onp.asarray(list(representatives.values()), onp.int64)
+    compared = onp.append(
+      affected, onp.asarray(list(representatives.values()), onp.int64)
     )
-    keys = rates.signatures(asked, partition.classes)
-    signatures = dict(zip([int(i) for i in asked], keys))
+    keys = rates.signatures(compared, partition.classes)
+    signatures = dict(zip([int(i) for i in compared], keys))
     moved: list[int] = []
     for c, phases in by_class.items():
       rest = signatures[representatives[c]] if c in representatives else None

@@ -224,13 +224,13 @@ def _operands(name: str, text: str, side: str) -> tuple[Operand, ...]:
         f"op {name}: '{text}' cannot be read at '{side[at:].strip()}': an "
         "operand is `name(dim, ...)` or `name: type(dim, ...)`"
       )
-    word, own_type, inside = match.groups()
-    if own_type not in (None, "T", *TYPES[1:]):
-      raise ValueError(f"op {name}: '{text}': there is no type {own_type}")
+    word, operand_type, inside = match.groups()
+    if operand_type not in (None, "T", *TYPES[1:]):
+      raise ValueError(f"op {name}: '{text}': there is no type {operand_type}")
     dims = tuple(d.strip() for d in inside.split(",")) if inside.strip() else ()
     if not all(re.fullmatch(r"\w+", d) for d in dims):
       raise ValueError(f"op {name}: '{text}': a dimension's name is missing")
-    operands.append(Operand(word, own_type or "T", dims))
+    operands.append(Operand(word, operand_type or "T", dims))
     at = match.end()
     if at == len(side):
       return tuple(operands)

@@ -80,7 +80,7 @@ def forward(
   try:
     results = f(
       *(
-        Traced(_own(x), trace, _own(t))
+        Traced(_copied(x), trace, _copied(t))
         for x, t in zip(primals, tangents, strict=True)
       )
     )
@@ -104,7 +104,7 @@ def reverse(
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:
     results = f(
-      *(Traced(_own(x), trace, (leaf, i)) for i, x in enumerate(primals))
+      *(Traced(_copied(x), trace, (leaf, i)) for i, x in enumerate(primals))
     )
   finally:
     trace.is_over = True
@@ -115,7 +115,7 @@ def reverse(
     with onp.errstate(all="ignore"):
       propagated = _propagated(leaf, records, cotangents)
     return tuple(
-      onp.zeros(*output) if cotangent is None else _own(cotangent)
+      onp.zeros(*output) if cotangent is None else _copied(cotangent)
       for output, cotangent in zip(leaf.outputs, propagated, strict=True)
     )
 
@@ -177,7 +177,7 @@ def _ended(
   values, records = [], []
   for x in results:
     tracked = x if isinstance(x, Traced) and x.trace is trace else None
-    value = x if tracked is None else _own(tracked.value)
+    value = x if tracked is None else _copied(tracked.value)
     if traced.dtype_of(value).kind not in "fiubc":
       raise TypeError(
         f"a function that is differentiated returned {type(value).__name__}: its "
@@ -193,6 +193,6 @@ def _ended(
   return tuple(values), records
 
 
-def _own(x: _T) -> _T | onp.ndarray:
+def _copied(x: _T) -> _T | onp.ndarray:
   """Copies an array, as other code may write to it."""
   return onp.array(x) if isinstance(x, onp.ndarray) else x

@@ -393,6 +393,6 @@ class _ArrayFunction(Generic[_R]):
     leaves: list[object] = [None] * len(self._leaves)
     for i, x in zip(self._places, values, strict=True):
       leaves[i] = x
-    made = edge_ends.as_given(self._make(leaves), self._free_arguments())
-    by_index = dict(zip(self._free, made, strict=True))
+    packed = edge_ends.as_given(self._make(leaves), self._free_arguments())
+    by_index = dict(zip(self._free, packed, strict=True))
     return tuple(by_index.get(i) for i in range(len(self._args)))

@@ -77,10 +77,10 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   if atom is not None:
     atom = _early_ends(chain_parts.mass(parts), atom, n, k)
   if parts.stay is not None:
-    made = order_steps.steps(parts, levels, first)
+    edges_and_exits = order_steps.steps(parts, levels, first)
   else:
-    made = _rates(parts, counts, first)
-  return ChainParts(phases, start, atom, *made)
+    edges_and_exits = _rates(parts, counts, first)
+  return ChainParts(phases, start, atom, *edges_and_exits)
 
 
 def _start(parts: ChainParts, n: int, counts: onp.ndarray) -> Array:

@@ -268,7 +268,7 @@ def _mean_and_spread(
       (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
     )
     # The call takes a matrix in place of the weights of edges.
-    edge_list = chain_solves.Given(
+    edge_list = chain_solves.EdgeList(
       elimination_ops.NO_EDGES,
       model.rates,
       model.initial,
@@ -277,7 +277,7 @@ def _mean_and_spread(
       None,
     )
   else:
-    edge_list = chain_solves.given(model, discrete, dtype)
+    edge_list = chain_solves.list_edges(model, discrete, dtype)
     edges = static.shape(edge_list.indices)[-1]
   shared = control_flow.MERGES_CALLS and _are_few(edges)
   both = elimination_ops.moments(
@@ -314,7 +314,9 @@ def _portable(
 ) -> tuple[Array, ...]:
   """Computes `elimination_ops.moments`, with the same arguments."""
   if static.rank(weights) == static.rank(initial):
-    edge_list = chain_solves.Given(indices, weights, initial, atom, stay, None)
+    edge_list = chain_solves.EdgeList(
+      indices, weights, initial, atom, stay, None
+    )
   else:
     model = chain_arguments.ChainArguments(initial, weights, exits, atom, None)
     edge_list = chain_solves.edge_list_of_matrix(model, discrete, epsilon)

@@ -76,7 +76,7 @@ class System(NamedTuple):
   bad: Array
 
 
-class Given(NamedTuple):
+class EdgeList(NamedTuple):
   """A model as a list of edges, before it is checked and scaled.
 
   Attributes:
@@ -108,13 +108,13 @@ def derive(
     dtype: the dtype of the model.
   """
   return complete(
-    given(model, discrete, dtype), discrete, static.finfo_eps(dtype)
+    list_edges(model, discrete, dtype), discrete, static.finfo_eps(dtype)
   )
 
 
-def given(
+def list_edges(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
-) -> Given:
+) -> EdgeList:
   """Converts a model to a list of edges; arguments are as in `derive`."""
   *arrays, edges = model
   eps = static.finfo_eps(dtype)
@@ -133,12 +133,12 @@ def given(
   stay, bad = initial[..., :0], None
   if discrete and not _has_no_loops(sources, targets):
     stay, bad = _kept(indices, weights, p, 4 * p * eps)
-  return Given(indices, weights, initial, atom, stay, bad)
+  return EdgeList(indices, weights, initial, atom, stay, bad)
 
 
 def edge_list_of_matrix(
   model: chain_arguments.ChainArguments, discrete: bool, eps: float
-) -> Given:
+) -> EdgeList:
   """Converts a model without edges to a list of edges.
 
   Args:
@@ -170,10 +170,10 @@ def edge_list_of_matrix(
     ],
     axis=-1,
   )
-  return Given(all_indices(p), weights, initial, atom[..., None], stay, bad)
+  return EdgeList(all_indices(p), weights, initial, atom[..., None], stay, bad)
 
 
-def complete(edge_list: Given, discrete: bool, eps: float) -> System:
+def complete(edge_list: EdgeList, discrete: bool, eps: float) -> System:
   """Checks and scales a list of edges; rounds probabilities near zero to zero.
 
   Args:

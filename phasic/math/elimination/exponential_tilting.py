@@ -185,9 +185,9 @@ def _grown(system: chain_solves.System, s: Array) -> Array:
   tilted = _tilted(system, s)
   none = np.zeros_like(system.initial)[..., None]
   solution = chain_solves.solve(tilted.chain, none, tilted.absorbed[..., None])
-  there = tilted.reached | tilted.known
+  counted = tilted.reached | tilted.known
   x = tilted.level * solution[..., 0]
-  total = system.atom + np.sum(np.where(there, system.initial * x, 0.0), -1)
+  total = system.atom + np.sum(np.where(counted, system.initial * x, 0.0), -1)
   return chain_solves.checked(system, _in_range(system, tilted, total, s))
 
 

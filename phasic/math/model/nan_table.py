@@ -157,8 +157,8 @@ def method_reasons(
     return why
   if method.is_time and reasons is not None:
     for other in ("log_prob", "log_survival_function"):
-      there = reasons(value, other)
-      why = onp.where(there == "ok", why, there)
+      reason = reasons(value, other)
+      why = onp.where(reason == "ok", why, reason)
   name = method.argument
   problems = onp.where(onp.isinf(value), f"{name}: it must be finite", "ok")
   if method.rule is not None:

@@ -210,8 +210,10 @@ def _power_of_rest(
   parts = [(killed.sources, killed.targets, killed.keep * killed.weights)]
   parts.append((phases, phases * 0 + trap, event_rates))
   for k in range(count + 1):
-    there = trap + 1 if k == count else p + k + 1
-    parts.append((onp.asarray([p + k]), onp.asarray([there]), killed.rates))
+    next_phase = trap + 1 if k == count else p + k + 1
+    parts.append(
+      (onp.asarray([p + k]), onp.asarray([next_phase]), killed.rates)
+    )
   rest = np.zeros_like(system.initial[..., :1])
   start = array_utils.joined(
     system.initial, system.atom[..., None], *([rest] * (count + 1))

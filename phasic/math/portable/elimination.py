@@ -153,8 +153,8 @@ def _record(off: Array, exits: Array) -> Elimination:
 
 def _quotient(x: Array, pivot: Array) -> Array:
   """Divides by the pivot; in a trap 0/0 is 0 and anything else is inf."""
-  held = np.where(x > 0.0, math.inf, np.where(x == 0.0, 0.0, math.nan))
-  return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), held)
+  in_trap = np.where(x > 0.0, math.inf, np.where(x == 0.0, 0.0, math.nan))
+  return np.where(pivot > 0.0, x / np.where(pivot > 0.0, pivot, 1.0), in_trap)
 
 
 def _times(weight: Array, x: Array) -> Array:
@@ -172,21 +172,21 @@ def _solve(
 
   def forward(rest: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
     unit, column = step
-    mine = np.sum(rest * unit, axis=-1)
-    return rest + column * mine[..., None], mine
+    side = np.sum(rest * unit, axis=-1)
+    return rest + column * side[..., None], side
 
   def backward(
     carry: tuple[Array, Array], step: tuple[Array, Array, Array, Array]
   ) -> tuple[tuple[Array, Array], None]:
     x, differences = carry
-    unit, row, out, mine = step
+    unit, row, out, side = step
     pivot = np.sum(row, axis=-1) + out
-    value = _quotient(mine + np.sum(_times(row, x), axis=-1), pivot)
+    value = _quotient(side + np.sum(_times(row, x), axis=-1), pivot)
     solved = x + _times(unit, value[..., None])
     if not gives_differences:
       return (solved, differences), None
     between = np.sum(row[..., :, None] * differences, axis=-2)
-    change = mine[..., None] - _times(out[..., None], x) + between
+    change = side[..., None] - _times(out[..., None], x) + between
     done = structures.cast(onp.tril(onp.ones((p, p)), -1), x.dtype)
     later = np.sum(done * unit[:, None], axis=-2)
     change = _quotient_signed(change, pivot[..., None]) * later
@@ -197,12 +197,12 @@ def _solve(
   units, columns, rows, outs = recorded
   p = static.shape(units)[0]
   batch = np.zeros_like(columns[0])
-  _, mine = control_flow.scan(forward, rest + batch, (units, columns))
+  _, sides = control_flow.scan(forward, rest + batch, (units, columns))
   flipped = (
     np.flip(units, axis=0),
     np.flip(rows, axis=0),
     np.flip(outs, axis=0),
-    np.flip(mine, axis=0),
+    np.flip(sides, axis=0),
   )
   x = np.zeros_like(rest + batch)
   square = x[..., None] * np.zeros_like(units) if gives_differences else x
@@ -223,27 +223,27 @@ def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
   ) -> tuple[Array, Array]:
     unit, row, out = step
     pivot = np.sum(row, axis=-1) + out
-    mine = _quotient(np.sum(rest * unit, axis=-1), pivot)
-    return rest + _times(row, mine[..., None]), mine
+    side = _quotient(np.sum(rest * unit, axis=-1), pivot)
+    return rest + _times(row, side[..., None]), side
 
   def backward(
     y: Array, step: tuple[Array, Array, Array, Array, Array]
   ) -> tuple[Array, None]:
-    unit, column, row, out, mine = step
+    unit, column, row, out, side = step
     # Mass that enters a trap stays there forever.
     leaves = np.where(np.sum(row, axis=-1) + out > 0.0, 1.0, 0.0)
-    value = mine + _quotient(np.sum(_times(column, y), axis=-1), leaves)
+    value = side + _quotient(np.sum(_times(column, y), axis=-1), leaves)
     return y + _times(unit, value[..., None]), None
 
   units, columns, rows, outs = recorded
   rest = rest + np.zeros_like(columns[0])
-  _, mine = control_flow.scan(forward, rest, (units, rows, outs))
+  _, sides = control_flow.scan(forward, rest, (units, rows, outs))
   flipped = (
     np.flip(units, axis=0),
     np.flip(columns, axis=0),
     np.flip(rows, axis=0),
     np.flip(outs, axis=0),
-    np.flip(mine, axis=0),
+    np.flip(sides, axis=0),
   )
   y, _ = control_flow.scan(backward, np.zeros_like(rest), flipped)
   return y

@@ -63,12 +63,12 @@ def _limit(
   is_caught = np.any(reached & np.logical_not(exiting), axis=-1)
   absorbs = np.any(reached & exiting, axis=-1)
   is_cdf = quantity == "cdf"
-  held = atom if is_cdf else np.sum(initial, axis=-1)
+  caught_value = atom if is_cdf else np.sum(initial, axis=-1)
   # The square root has no derivative at zero.
   nothing = np.where(is_caught, 0.0 * np.sum(exits, axis=-1), 1.0)
-  held = held + np.where(is_caught, np.sqrt(nothing), 0.0)
-  held = np.where(absorbs, math.nan, held)
-  mass = np.where(is_caught, held, 1.0 if is_cdf else 0.0)
+  caught_value = caught_value + np.where(is_caught, np.sqrt(nothing), 0.0)
+  caught_value = np.where(absorbs, math.nan, caught_value)
+  mass = np.where(is_caught, caught_value, 1.0 if is_cdf else 0.0)
   return mass[..., None]
 
 

@@ -68,7 +68,7 @@ class MomentQuadrature:
     log_value = _wide(log_value)
     with onp.errstate(all="ignore"):  # The expectation may be inf.
       terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
-      return self._given(quadrature.total(self.rule, terms))
+      return self._result(quadrature.total(self.rule, terms))
 
   def variance(self, log_value: Array, mean: Array) -> Array:
     """Computes the variance of exp(v(X)), given its mean."""
@@ -81,9 +81,9 @@ class MomentQuadrature:
     with onp.errstate(all="ignore"):  # The variance may be inf.
       terms = quadrature.masses(self.logs, weights) * part
       atom = np.exp(self.distribution.log_atom()) * np.square(mean)
-      return self._given(quadrature.total(self.rule, terms) + atom)
+      return self._result(quadrature.total(self.rule, terms) + atom)
 
-  def _given(self, moment: Array) -> Array:
+  def _result(self, moment: Array) -> Array:
     endless = self.undefined == math.inf
     moment = np.where(endless, 0.0, moment) + self.undefined
     return structures.cast(moment, self.distribution.dtype)

@@ -256,8 +256,8 @@ def _row_bounds(sources: Array, p: int, m: int) -> Array:
   high = low + m
 
   def starts(edge: Array) -> Array:
-    there = np.take(sources, np.minimum(edge, m - 1), axis=0)
-    return (edge >= m) | (there >= phases)
+    source = np.take(sources, np.minimum(edge, m - 1), axis=0)
+    return (edge >= m) | (source >= phases)
 
   return _first_true(low, high, int(m).bit_length() + 1, starts)
 

@@ -103,11 +103,11 @@ def sample_arrays(
   drawn = random.exponential(seed, (2, n, *batch), static.wide_float())
   size = drawn[0] - quantiles_targets.LOG_HALF
   below = drawn[1] < -quantiles_targets.LOG_HALF
-  asked = structures.cast(np.where(below, -size, size), dtype)
+  targets = structures.cast(np.where(below, -size, size), dtype)
   jumps = simulated_draws.jumps_of_large(source, discrete)
   if jumps is not None:
-    asked = asked * float("nan")
-  arguments = (source[0], source[1], asked, source[2], source[3])
+    targets = targets * float("nan")
+  arguments = (source[0], source[1], targets, source[2], source[3])
   x = quantiles.evaluate_arrays("folded", arguments, discrete)
   x = simulated_draws.fill(x, seed, source, discrete, jumps)
   if differentiable and not discrete:

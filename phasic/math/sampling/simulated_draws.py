@@ -181,11 +181,11 @@ def _paths(
   log_cdf = evaluation.value("log_cdf", arguments, discrete)
   log_left = evaluation.value("log_survival", arguments, discrete)
   upper = log_cdf > quantiles_targets.LOG_HALF
-  asked = np.where(upper, 0.0 - log_left, log_cdf)
+  targets = np.where(upper, 0.0 - log_left, log_cdf)
   # For an infinite time ask for the target inf, beyond all values of F.
-  asked = np.where(times == math.inf, math.inf, asked)
+  targets = np.where(times == math.inf, math.inf, targets)
   inverse = quantiles.evaluate(
-    "folded", (*model[:2], asked, *model[2:]), discrete
+    "folded", (*model[:2], targets, *model[2:]), discrete
   )
   inverted = static.concrete(inverse)
   if inverted is None:
