@@ -70,7 +70,7 @@ def moments_of_edges(
   atom: object,
   options: Mapping[str, Any],
 ) -> tuple[Array, ...] | None:
-  """Returns None: the conversion of arrays costs little beside a call."""
+  """Returns None: the conversion of arrays costs little compared to a call."""
   return None
 
 
