@@ -87,8 +87,8 @@ def tandem_queue(capacity: Integer) -> graph_lib.Graph:
     if first > 0 and second < capacity:
       yield (first - 1, second + 1), {"service_1": 1}
     if second > 0:
-      left = (first, second - 1)
-      yield left if left != (0, 0) else ABSORBED, {"service_2": 1}
+      next_state = (first, second - 1)
+      yield next_state if next_state != (0, 0) else ABSORBED, {"service_2": 1}
 
   return graph_lib.Graph.from_transitions(
     transitions, (1, 0), ("arrival", "service_1", "service_2")

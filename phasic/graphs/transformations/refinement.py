@@ -26,9 +26,9 @@ def coarsest(
   """
   rates = class_rates.ClassRates(host)
   partition = _Partition(first_classes)
-  left = onp.arange(host.num_phases)
-  while len(left) > 0:
-    affected = rates.affected(left)
+  departed = onp.arange(host.num_phases)
+  while len(departed) > 0:
+    affected = rates.affected(departed)
     by_class = partition.by_class(affected)
     representatives = partition.representatives(by_class)
     compared = onp.append(
@@ -40,7 +40,7 @@ def coarsest(
     for c, phases in by_class.items():
       rest = signatures[representatives[c]] if c in representatives else None
       moved += partition.split(c, [(i, signatures[i]) for i in phases], rest)
-    left = onp.asarray(moved, onp.int64)
+    departed = onp.asarray(moved, onp.int64)
   return numbered(int(c) for c in partition.classes)
 
 
@@ -98,12 +98,12 @@ class _Partition:
     if rest is not None and rest != keeps:
       listed = {i for i, _ in signed}
       parts.setdefault(rest, []).extend(self._members[c] - listed)
-    left: list[int] = []
+    departed: list[int] = []
     for signature, part in parts.items():
       if signature != keeps:
         self._members[c].difference_update(part)
         self._members.append(set(part))
         classes: onp.ndarray = self.classes
         classes[part] = len(self._members) - 1
-        left += part
-    return left
+        departed += part
+    return departed

@@ -40,8 +40,8 @@ def check(
   declaration = function.declaration
   runs = [_run(function, inputs, options, fill) for fill in _FILLS]
   for operand, first, second in zip(declaration.outputs, *runs, strict=True):
-    left = (first == _FILLS[0]) & (second == _FILLS[1])
-    entries = onp.all(left, axis=-1)
+    unwritten = (first == _FILLS[0]) & (second == _FILLS[1])
+    entries = onp.all(unwritten, axis=-1)
     if onp.any(entries):
       raise RuntimeError(
         declaration.error(

@@ -125,13 +125,13 @@ def _phases(
   The states are the p phases and absorption.
   """
   after = multisets(p + 1, m)
-  left = m - after[:, p]
+  running = m - after[:, p]
   # With so many times still running the order statistic has ended.
   last = min(first)
   starts = onp.full(max(first) + 1, phases)
   starts[list(first)] = list(first.values())
-  places = onp.where(left > last, multiset_indices(after[:, :p]), 0)
-  return starts[onp.maximum(left, last)] + places
+  places = onp.where(running > last, multiset_indices(after[:, :p]), 0)
+  return starts[onp.maximum(running, last)] + places
 
 
 def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:

@@ -144,9 +144,9 @@ def jumps(system: chain_solves.System) -> Array:
   total = array_ops.segment_sum(leaving, system.indices[0], p)
   total = chain_solves.at_sources(system, total)
   entered = np.where(is_usable, 1.0, entered)
-  left = total > 0
-  share = 1.0 / np.where(left, total, 1.0)
-  share = np.where(left, share, math.inf)
+  is_left = total > 0
+  share = 1.0 / np.where(is_left, total, 1.0)
+  share = np.where(is_left, share, math.inf)
   product, exponent = exact_sums.dot(
     entered[..., None], system.weights[..., None], share[..., None]
   )

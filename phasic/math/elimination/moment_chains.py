@@ -197,12 +197,12 @@ def _changes(
   )
   d = np.where(unused, 0.0, d)
   one = np.ones_like(mean[..., 0])
-  left = exact_sums.compensated_sum(
+  mass_at_zero = exact_sums.compensated_sum(
     np.concatenate([one, -system.initial * one], axis=-1)
   )
   parts = [
     (system.initial, np.ones_like(x[..., 0]), x - mean),
-    (left[..., None], one, mean),
+    (mass_at_zero[..., None], one, mean),
   ]
   if system.stay is None:
     parts.append((system.weights, z, d))

@@ -55,15 +55,16 @@ def as_edges(
     raise ValueError(f"{name} has shape {shape}: it must be (p, p) with p > 0")
   integers = dtypes.numeric(values, name) not in dtypes.FLOATS
   if exits is None:
-    left = _derived(rows, values, p, discrete)
-    left = left if integers else _snapped(left, rows, values, discrete)
-    _check_row_sums(name, left, discrete)
-    left = structures.cast(left, static.dtype_name(values))
+    exit_weights = _derived(rows, values, p, discrete)
+    if not integers:
+      exit_weights = _snapped(exit_weights, rows, values, discrete)
+    _check_row_sums(name, exit_weights, discrete)
+    exit_weights = structures.cast(exit_weights, static.dtype_name(values))
   else:
     if integers:
       values = structures.cast(values, dtypes.common_dtype({"exits": exits}))
-    left = structures.cast(exits, static.dtype_name(values))
-  batch = static.shape(left)[:-1]
+    exit_weights = structures.cast(exits, static.dtype_name(values))
+  batch = static.shape(exit_weights)[:-1]
   (inner,) = onp.nonzero(rows != columns)
   off = np.broadcast_to(np.take(values, inner, axis=-1), (*batch, len(inner)))
   phases = onp.arange(p)
@@ -73,7 +74,7 @@ def as_edges(
   edges = family(
     onp.concatenate([rows[inner], phases]),
     onp.concatenate([columns[inner], onp.full_like(phases, p)]),
-    np.concatenate([off, left], axis=-1),
+    np.concatenate([off, exit_weights], axis=-1),
   )
   return edges, None
 

@@ -79,8 +79,8 @@ def mean_and_variance(
     exits,
     np.zeros((), dtype=static.dtype_name(initial)),
   )
-  left = (initial, matrix, some, exits, atom)
-  log_left = evaluation.value("log_survival", left, discrete) - log_mass
+  arguments = (initial, matrix, some, exits, atom)
+  log_left = evaluation.value("log_survival", arguments, discrete) - log_mass
   rest = np.where(inside, limit - some, 1.0)
   beyond = 2.0 * np.exp(
     _log_moment(_power_of_time, 2, after, rest, discrete) + log_left

@@ -63,9 +63,9 @@ def complement(
   p = static.shape(exits)[-1]
   to_idle = idle[..., None, :]
   off = off + np.zeros_like(exits)[..., None]
-  left = np.where(idle[..., None], off, 0.0)
-  inside = np.where(to_idle, left, 0.0)
-  outside = np.where(to_idle, 0.0, left)
+  from_idle = np.where(idle[..., None], off, 0.0)
+  inside = np.where(to_idle, from_idle, 0.0)
+  outside = np.where(to_idle, 0.0, from_idle)
   ends = np.where(idle, exits, 0.0)
   leaving = np.sum(outside, axis=-1) + ends
   fixed = autodiff.stop_gradient
