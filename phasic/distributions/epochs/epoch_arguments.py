@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import itertools
 import math
 from typing import TypeAlias
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
 from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.core import linear_weights
+from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
+from phasic.math.model import value_checks
 from phasic.math.model import value_rules
+from phasic.math.numeric import array_utils
 
 # The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
+# Messages refer to initial masses and edge weights by these graph methods.
+_WEIGHTS = ("initial_probs", "edge_values")
 # The largest number of epochs.
 _MOST = 2**16
-# Nouns for the arrays of epochs, in messages.
+# The arguments of which each epoch has an array.
+OF_EPOCHS = ("params", "edge_values")
+# Nouns for them, in messages.
 _MEANING = {"params": "parameters", "edge_values": "edge values"}
 
 
@@ -194,6 +205,125 @@ def check_boundaries(boundaries: Array) -> None:
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"
     )
+
+
+def chains(
+  graphs: Sequence[graph_lib.Graph],
+  arrays: Mapping[str, ParameterValue],
+  validate: bool,
+) -> list[epoch_stages.StageChain]:
+  """Returns the chain of each epoch, in the widest dtype.
+
+  Args:
+    graphs: the graph of each epoch.
+    arrays: by name, such as params[0].
+    validate: whether to check values.
+  """
+  wide = static.wide_float()
+  result: list[epoch_stages.StageChain] = []
+  for k, graph in enumerate(graphs):
+    x, values = (arrays.get(name(of, k)) for of in OF_EPOCHS)
+    names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
+    if values is None:
+      x = structures.cast(graph.params_array(None) if x is None else x, wide)
+      values = graph.edge_values(x)
+    else:
+      names[1] = name("edge_values", k)
+    edges = graph.edge_weights(edge_values=structures.cast(values, wide))
+    if k == 0:
+      initial, atom = linear_weights.start_arrays(graph, x, wide)
+    else:
+      p = graph.num_phases
+      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
+    if validate:
+      if x is not None:
+        of_graph.check_params(name("params", k), graph, x)
+      initial, edges, atom = value_checks.check_edge_model(
+        initial, edges, atom, names=(names[0], names[1])
+      )
+    result.append(epoch_stages.StageChain(initial, edges, atom))
+  return result
+
+
+def are_plausible(
+  graphs: Sequence[graph_lib.Graph],
+  params: ParameterValue,
+  edge_values: ParameterValue,
+) -> bool:
+  """Returns whether known arrays of epochs appear to be valid."""
+  count = len(graphs)
+  each = of_epochs("params", params, count)
+  weights = of_epochs("edge_values", edge_values, count)
+  is_one = all(graph is graphs[0] for graph in graphs)
+  is_one = is_one and all(type(x) is onp.ndarray for x in each)
+  if is_one and len({static.shape(x) for x in each}) == 1:
+    # One graph without edge values: all epochs are a batch.
+    return of_graph.is_plausible(graphs[0], onp.stack(each))
+  return all(
+    of_graph.is_plausible(graph, x, edge_values=values)
+    for graph, x, values in zip(graphs, each, weights, strict=True)
+  )
+
+
+def divided(
+  boundaries: onp.ndarray,
+  more: onp.ndarray,
+  state_maps: Sequence[state_maps_lib.StateMap],
+) -> tuple[onp.ndarray, list[int], list[state_maps_lib.StateMap]]:
+  """Adds boundaries at which nothing changes.
+
+  Args:
+    boundaries: (K - 1,).
+    more: the times to add, (n,), some of which may be boundaries.
+    state_maps: the map at each of the boundaries.
+
+  Returns:
+    All boundaries; the epoch of each of the new epochs; the map at each of all
+    boundaries.
+  """
+  every = onp.union1d(boundaries, onp.setdiff1d(more, boundaries))
+  starts = [0.0, *every.tolist()]
+  parts = onp.searchsorted(boundaries, starts, side="right").tolist()
+  stay = state_maps_lib.StateMap(None)
+  maps = [
+    stay if k == after else state_maps[k]
+    for k, after in itertools.pairwise(parts)
+  ]
+  return every, parts, maps
+
+
+def over_phases(
+  method: str,
+  graphs: Sequence[graph_lib.Graph],
+  parts: Sequence[Array],
+  by_epoch: bool,
+  shape: static.Shape,
+) -> Array:
+  """Joins or adds results for the phases of each epoch.
+
+  Args:
+    method: the public name of the method that has these results.
+    graphs: the graph of each epoch.
+    parts: the results, (..., p_k).
+    by_epoch: whether they are joined, one epoch after the other.
+    shape: what (...) broadcast to.
+
+  Raises:
+    ValueError: epochs have different states, and by_epoch is False.
+  """
+  if by_epoch:
+    wide = [np.broadcast_to(x, (*shape, static.shape(x)[-1])) for x in parts]
+    whole = np.concatenate(wide, axis=-1)
+  else:
+    first, *others = graphs
+    for k, graph in enumerate(others, 1):
+      if graph is not first and graph.states != first.states:
+        raise ValueError(
+          f"graphs[{k}] and graphs[0] have different states, and by_epoch is "
+          f"False: pass by_epoch=True for {method} of each epoch's phases"
+        )
+    whole = sum(parts[1:], parts[0])
+  return array_utils.expanded(whole, (*shape, static.shape(whole)[-1]))
 
 
 def window(

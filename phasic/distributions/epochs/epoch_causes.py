@@ -103,6 +103,19 @@ def _prob(
 
 
 def hazard(
+  by_cause: Sequence[epoch_stages.Stage],
+  stages: Sequence[epoch_stages.Stage],
+  times: Array,
+) -> Array:
+  """Computes the hazard of a cause, from its stages and those of all causes."""
+  parts = []
+  for part, stage in zip(by_cause, stages, strict=True):
+    local, later = epoch_values.since(stage, times)
+    parts.append((_hazard(part, stage, local), later))
+  return epoch_values.latest(parts)
+
+
+def _hazard(
   part: epoch_stages.Stage, stage: epoch_stages.Stage, times: Array
 ) -> Array:
   """Computes the hazard of a cause at times within a stage."""

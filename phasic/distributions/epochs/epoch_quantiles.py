@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -17,8 +18,28 @@ from phasic.math.quantiles import quantiles
 _SOME = math.log(0.25)
 
 
-def quantile(
-  stages: list[epoch_stages.Stage], log_cdf: Array, log_survival: Array
+def quantile(stages: Sequence[epoch_stages.Stage], u: Array) -> Array:
+  """Computes the quantile of a probability, see `quantile_of_both`."""
+  return quantile_of_both(stages, *special.log_both(u))
+
+
+def quantile_log_survival(
+  stages: Sequence[epoch_stages.Stage], log_survival: Array
+) -> Array:
+  """Computes the time t with log P(X > t) as given."""
+  log_cdf = special.log1mexp(log_survival)
+  return quantile_of_both(stages, log_cdf, log_survival)
+
+
+def quantile_log_cdf(
+  stages: Sequence[epoch_stages.Stage], log_cdf: Array
+) -> Array:
+  """Computes the time t with log P(X <= t) as given."""
+  return quantile_of_both(stages, log_cdf, special.log1mexp(log_cdf))
+
+
+def quantile_of_both(
+  stages: Sequence[epoch_stages.Stage], log_cdf: Array, log_survival: Array
 ) -> Array:
   """Computes inf{t: F(t) >= u}; NaN where underflowed mass may change it.
 

@@ -17,13 +17,14 @@ subtracted that could lose digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import chain_events
 from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_intervals
 from phasic.distributions.epochs import epoch_stages
@@ -32,6 +33,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import expected_statistics
+from phasic.math.m_step import rate_updates
 
 
 class Observed(NamedTuple):
@@ -48,6 +50,131 @@ class Observed(NamedTuple):
   lower: Array
   upper: Array
   weights: Array
+
+
+def of_kind(
+  kind: str,
+  stages: Sequence[epoch_stages.Stage],
+  times: Array,
+  upper: Array | None,
+  weights: Array,
+  batch: static.Shape,
+) -> Observed:
+  """Returns observations of one kind, such as "log_survival".
+
+  Args:
+    kind: the kind, not used if there are upper ends.
+    stages: the stages of the epochs.
+    times: (...).
+    upper: upper ends, (...), or None.
+    weights: (...).
+    batch: the batch shape of the distribution.
+
+  Raises:
+    ValueError: shapes do not broadcast.
+  """
+  lower, ends = times, times
+  if upper is not None:
+    ends = upper
+  elif kind in ("log_survival", "survival"):
+    ends = np.zeros_like(times) + math.inf
+  elif kind not in ("log_density", "density"):
+    # As in `math`, sojourns of all paths are not known to be finite.
+    ends = np.where(times < math.inf, times, math.nan)
+    lower = np.zeros_like(times) - 1.0
+  arrays = lower, ends, weights
+  try:
+    shape = static.broadcast_shapes(*map(static.shape, arrays), batch)
+  except ValueError:
+    raise ValueError(
+      f"value has shape {static.shape(times)}, upper {static.shape(ends)} and "
+      f"weights {static.shape(weights)}: they must broadcast with each other "
+      f"and the batch shape {batch}"
+    ) from None
+  return Observed(stages, *(np.broadcast_to(x, shape) for x in arrays))
+
+
+def observed(
+  stages: Sequence[epoch_stages.Stage],
+  by_cause: Mapping[str | None, Sequence[epoch_stages.Stage]],
+  lower: Array,
+  upper: Array | None,
+  weights: Array | None,
+  entry: Array | None,
+  cause: Array | None,
+) -> list[Observed]:
+  """Returns observations by cause, and unseen ones before times of entry.
+
+  For each observation that is made only where X > e, P(X <= e) / P(X > e)
+  unseen ones are expected, see `inference.em.e_step`.
+
+  Args:
+    stages: the stages of the epochs.
+    by_cause: the stages of each cause, in the order of their numbers; not used
+      if `cause` is None.
+    lower: as the others in `hooks.Hooks._em_update`.
+    upper: None where all are exact.
+    weights: None for ones.
+    entry: None if observations do not start late.
+    cause: numbers of causes, or None.
+  """
+  wide = static.wide_float()
+  lower = structures.cast(lower, wide)
+  upper = lower if upper is None else structures.cast(upper, wide)
+  if weights is None:
+    weights = np.ones_like(lower)
+  weights = structures.cast(weights, wide)
+  unseen: list[Observed] = []
+  if entry is not None:
+    entry = structures.cast(entry, wide)
+    lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
+    possible = (weights == 0.0) | (offset > -math.inf)
+    weights = np.where(possible, weights, math.nan)
+    unseen = [_unseen(stages, entry, weights)]
+  if cause is None:
+    return [Observed(stages, lower, upper, weights), *unseen]
+  any_cause = np.where(cause < 0, weights, 0.0)
+  seen = [Observed(stages, lower, upper, any_cause)]
+  for number, part in enumerate(by_cause.values()):
+    of_it = np.where(cause == number, weights, 0.0)
+    seen.append(Observed(part, lower, upper, of_it))
+  return [*seen, *unseen]
+
+
+def _unseen(
+  stages: Sequence[epoch_stages.Stage], entry: Array, weights: Array
+) -> Observed:
+  """Returns the unseen observations before times of entry."""
+  none = (entry < 0.0) | (weights == 0.0)
+  until = np.where(entry < 0.0, 1.0, entry)
+  before, later = np.zeros_like(until) - 1.0, np.zeros_like(until) + math.inf
+  logs = [
+    epoch_intervals.log_prob(stages, epoch_intervals.pieces(stages, start, end))
+    for start, end in ((before, until), (until, later))
+  ]
+  number = np.where(none, 0.0, weights * np.exp(logs[0] - logs[1]))
+  start, end = (
+    np.broadcast_to(x, static.shape(number)) for x in (before, until)
+  )
+  return Observed(stages, start, end, number)
+
+
+def sufficient(
+  given: expected_statistics.ExpectedStatistics,
+  batch: static.Shape,
+  dtype: str,
+) -> rate_updates.SufficientStatistics:
+  """Converts statistics (batch..., 1, p) to those that an M-step takes."""
+  rank = len(batch)
+  starts, sojourns, jumps, exits, atom = (
+    structures.cast(
+      np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])), dtype
+    )
+    for x in given
+  )
+  return rate_updates.SufficientStatistics(
+    starts, sojourns, jumps, exits, np.zeros_like(exits), atom
+  )
 
 
 def statistics(

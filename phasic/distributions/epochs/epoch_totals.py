@@ -1,4 +1,4 @@
-"""Samples of rewards through epochs, by simulation of paths."""
+"""Samples of times, and of rewards by simulation of paths, through epochs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ from phasic.math.sampling import jump_chain
 from phasic.math.sampling import jump_tables
 from phasic.math.sampling import jumps
 
+_TIME_ADVICE = (
+  "samples of Epochs have no derivative (they are not reparameterized): "
+  "differentiate quantile(u) at uniform random numbers u, or apply stop_gradient "
+  "to the sample"
+)
 _ADVICE = (
   "samples of rewards through epochs have no derivative (they are not "
   "reparameterized): apply stop_gradient to the sample"
@@ -28,6 +33,40 @@ _ADVICE = (
 
 # Count, seed, phases, what is left of the epoch, and rewards gathered so far.
 _Carry = tuple[Array, SanitizedSeed, Array, Array, Array]
+
+
+def sample_times(
+  n: int,
+  seed: SanitizedSeed,
+  stages: Sequence[epoch_stages.Stage],
+  batch: static.Shape,
+  dtype: str,
+) -> Array:
+  """Draws absorption times, of the shape (n, *batch).
+
+  Each stage has its own absorption time, independent of the others given the
+  initial distribution. The first one that falls in its epoch is the sample.
+  """
+  seeds = random.split_seed(seed, len(stages))
+  result: Array | None = None
+  for one, stage in list(zip(seeds, stages))[::-1]:
+    p = static.shape(stage.initial)[-1]
+    atom: Array | None = structures.cast(
+      stage.prob_zero, static.dtype_name(stage.initial)
+    )
+    initial, edges, _, atom = operands.constants(
+      (stage.initial, stage.edges, None, atom)
+    )
+    initial = np.broadcast_to(initial, (*batch, p))
+    times = jump_chain.sample(n, one, initial, edges, prob_zero=atom)
+    drawn = stage.start + times
+    if result is not None and stage.length is not None:
+      drawn = np.where(times < stage.length, drawn, result)
+    result = drawn
+  result = structures.cast(result, dtype)
+  pairs = [(s.initial, s.edges.parameters) for s in stages]
+  arrays = [x for pair in pairs for x in pair]
+  return jump_chain.without_derivatives(result, *arrays, advice=_TIME_ADVICE)
 
 
 def sample(

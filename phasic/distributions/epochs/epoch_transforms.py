@@ -9,6 +9,7 @@ exp(-s D) times the integral.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -27,7 +28,7 @@ from phasic.math.moments import passages
 from phasic.math.numeric import array_utils
 
 
-def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
+def laplace_transform(stages: Sequence[epoch_stages.Stage], u: Array) -> Array:
   """Computes E exp(-u X) for u >= 0; NaN for other u."""
   parts = []
   for stage in stages:
@@ -41,7 +42,7 @@ def laplace_transform(stages: list[epoch_stages.Stage], u: Array) -> Array:
 
 
 def moment_generating_function(
-  stages: list[epoch_stages.Stage], s: Array
+  stages: Sequence[epoch_stages.Stage], s: Array
 ) -> Array:
   """Computes E exp(s X); inf for s at or above the last stage's decay rate."""
   grows = s > 0

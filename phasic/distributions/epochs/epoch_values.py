@@ -1,25 +1,189 @@
-"""Evaluates functions of a stage's chain at times within the stage."""
+"""Functions of time with epochs, from those of the stage of each time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import math
+from typing import TypeAlias
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import comparable
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.likelihood import diagnosis
+from phasic.math.likelihood import hazards
+from phasic.math.numeric import special
 
 # Its inverse is in the range of all dtypes.
 _LEAST_RATE = 1e-37
 # Shorter times may underflow as parts of the time of one jump; it is zero in
 # single precision.
 _SHORT = 2.0**-900
+# Its exponential is in the range of all dtypes.
+_LARGEST_LOG = 80.0
+_NO_START = (
+  "boundaries: the state distribution at one before it cannot be computed"
+)
+
+# Functions of the stages and of times, (...), in the widest dtype.
+Stages: TypeAlias = Sequence[epoch_stages.Stage]
+
+
+def prob(stages: Stages, times: Array) -> Array:
+  """Computes the density."""
+  return _in_epochs(
+    stages, times, lambda s, t: np.exp(s.log_mass) * of_kind("density", s, t)
+  )
+
+
+def log_prob(stages: Stages, times: Array) -> Array:
+  """Computes the log density."""
+  return _in_epochs(
+    stages, times, lambda s, t: log_of_stage("log_density", s, t)
+  )
+
+
+def survival_function(stages: Stages, times: Array) -> Array:
+  """Computes P(X > t)."""
+  return _in_epochs(
+    stages, times, lambda s, t: np.exp(s.log_mass) * of_kind("survival", s, t)
+  )
+
+
+def log_survival_function(stages: Stages, times: Array) -> Array:
+  """Computes log P(X > t)."""
+  return _in_epochs(
+    stages, times, lambda s, t: log_of_stage("log_survival", s, t)
+  )
+
+
+def hazard_function(stages: Stages, times: Array) -> Array:
+  """Computes the hazard."""
+  return _in_epochs(
+    stages,
+    times,
+    lambda s, t: hazard_of_stage(hazards.hazard_function, s, t),
+  )
+
+
+def log_hazard_function(stages: Stages, times: Array) -> Array:
+  """Computes the log hazard."""
+  return _in_epochs(
+    stages,
+    times,
+    lambda s, t: hazard_of_stage(hazards.log_hazard_function, s, t),
+  )
+
+
+def cdf(stages: Stages, times: Array) -> Array:
+  """Sums the probabilities of absorption in each epoch up to a time."""
+
+  def add(before: Array | float, stage: epoch_stages.Stage, t: Array) -> Array:
+    return before + np.exp(stage.log_mass) * of_kind("cdf", stage, t)
+
+  return _accumulated(stages, times, add, 0.0)
+
+
+def log_cdf(stages: Stages, times: Array) -> Array:
+  """Computes log P(X <= t)."""
+
+  def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
+    if before is None:
+      total = stage.log_mass + of_kind("log_cdf", stage, t)
+      return seen("log_cdf", stage, t, total)
+    # At a boundary the part of the later epoch is zero; its logarithm has no
+    # derivatives of second order there.
+    at_start = t == 0.0
+    later = np.where(at_start, time_within(stage), t)
+    in_stage = stage.log_mass + of_kind("log_cdf", stage, later)
+    ratio = np.exp(np.minimum(stage.log_mass - before, _LARGEST_LOG))
+    none = np.where(at_start, t, 0.0)
+    begun = np.log1p(ratio * of_kind("cdf", stage, none))
+    summed = special.logaddexp(before, in_stage)
+    total = np.where(at_start, before + begun, summed)
+    return seen("log_cdf", stage, t, total)
+
+  return _accumulated(stages, times, add, None)
+
+
+def occupancy(stages: Stages, times: Array) -> list[Array]:
+  """Computes P(in phase j of the epoch at time t), (..., p_k) for each epoch."""
+  good = (times >= 0.0) & (times < math.inf)
+  times = np.where(good, times, 0.0)
+  parts: list[Array] = []
+  for k, stage in enumerate(stages):
+    local, inside = since(stage, times)
+    if k + 1 < len(stages):
+      inside = inside & np.logical_not(times >= stages[k + 1].start)
+    at = epoch_stages.distribution_at(stage, local)
+    masses = np.exp(stage.log_mass + at.log_mass)[..., None] * at.probs
+    masses = np.where(inside[..., None], masses, 0.0)
+    parts.append(np.where(good[..., None], masses, math.nan))
+  return parts
+
+
+def reasons(kind: str, stages: Stages, times: Array) -> onp.ndarray:
+  """Returns why a kind of function gives NaN at each time.
+
+  The reason is that of the chain in the epoch of the time, or that mass lost at
+  a boundary might matter.
+  """
+  parts: list[tuple[onp.ndarray, Array]] = []
+  before = onp.asarray("ok")  # why the start of the next epoch is not known
+  for stage in stages:
+    if parts:
+      unknown = onp.any(onp.isnan(comparable.host(stage.initial)), axis=-1)
+      lost = (before == "ok") & unknown
+      before = onp.where(lost, _NO_START, before)
+    local, later = since(stage, times)
+    chain = (stage.initial, stage.edges)
+    reason = diagnosis.reasons(kind, (*chain, local, None, stage.prob_zero))
+    is_first = (reason == "ok") | (before == "ok")
+    parts.append((onp.where(is_first, reason, before), later))
+    if stage.length is not None:
+      ends = (*chain, stage.length, None, stage.prob_zero)
+      why = diagnosis.reasons("log_survival", ends)
+      before = onp.where(before == "ok", why, before)
+  result, _ = parts[0]
+  for reason, later in parts[1:]:
+    result = onp.where(comparable.host(later), reason, result)
+  lost = "value: mass lost at a boundary might matter there"
+  return onp.where(result == "ok", lost, result)
+
+
+def _in_epochs(
+  stages: Stages,
+  times: Array,
+  function: Callable[[epoch_stages.Stage, Array], Array],
+) -> Array:
+  """Evaluates a function at each time, in the stage that contains it."""
+  parts = []
+  for stage in stages:
+    local, later = since(stage, times)
+    parts.append((function(stage, local), later))
+  return latest(parts)
+
+
+def _accumulated(
+  stages: Stages,
+  times: Array,
+  add: Callable[..., Array],
+  before: Array | float | None,
+) -> Array:
+  """Sums a function over all stages up to the stage of each time."""
+  parts = []
+  for stage in stages:
+    local, later = since(stage, times)
+    parts.append((add(before, stage, local), later))
+    if stage.length is not None:
+      before = add(before, stage, stage.length)
+  return latest(parts)
 
 
 def of_stage(

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-import itertools
-from typing import ClassVar, Self
+import math
 
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
-from phasic.distributions.base import kept_results
-from phasic.distributions.base import structure
+from phasic.distributions.base import half_precision
+from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import sampling
+from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_parameters
+from phasic.distributions.epochs import epoch_causes
+from phasic.distributions.epochs import epoch_hooks
+from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_rewards
-from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs import epoch_statistics
+from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.core import linear_weights
+from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.contents import State
+from phasic.internal import dtypes
+from phasic.internal import random
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import value_checks
-
-# Messages refer to initial masses and edge weights by these graph methods.
-_WEIGHTS = ("initial_probs", "edge_values")
+from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Result
+from phasic.internal.arrays import Seed
+from phasic.internal.arrays import ShapeLike
+from phasic.math.likelihood import expected_statistics
+from phasic.math.model import function_kinds
+from phasic.math.numeric import array_utils
+from phasic.math.sampling import sample_paths
 
 
 @structures.register
-class Epochs(epoch_parameters.EpochParameters):
+class Epochs(epoch_hooks.EpochHooks):
   """The absorption time of a chain whose parameters change at known times.
 
   There are K epochs: the first lasts from zero to boundaries[0], the k-th until
@@ -132,120 +143,349 @@ class Epochs(epoch_parameters.EpochParameters):
     self._batch_shape()
     self._check_values(self._stages)
 
-  # See `kept_results`.
-  _kept: ClassVar[
-    tuple[tuple[object, ...], list[epoch_stages.Stage], tuple[object, ...]]
-    | None
-  ] = None
-  _is_keeper: ClassVar[bool] = False
-  # The stages, in what `_for_one_call` returned.
-  _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
+  @property
+  def parameters(self) -> dict[str, ParameterValue]:
+    """The constructor's arguments, by name; those of epochs as sequences."""
+    whole = dict(self._parameters)
+    for of in epoch_arguments.OF_EPOCHS:
+      given = whole[of]
+      if given is not None and not structures.is_variable(given):
+        whole[of] = self._of_epochs(of)
+    return whole
 
-  def _for_one_call(self) -> Self:
-    if self._stages_of_call is not None:
-      return self
-    found = self._unflatten(self._parts())
-    # In TensorFlow distributions are modules, which look for variables in what
-    # is assigned.
-    object.__setattr__(found, "_stages_of_call", self._stages())
-    return found
+  @property
+  def graphs(self) -> tuple[graph_lib.Graph, ...]:
+    """The graph of each epoch."""
+    return self._graphs()
 
-  def _stages(self) -> list[epoch_stages.Stage]:
-    """Returns a stage for each epoch; with `validate_args` they are checked."""
-    if self._stages_of_call is not None:
-      return self._stages_of_call
-    return kept_results.derived(
-      self, self._derived_stages, epoch_stages.arrays_of
-    )
+  @property
+  def params(self) -> tuple[epoch_arguments.EpochParams, ...]:
+    """The parameters of each epoch, arrays (..., d_k), mappings or None."""
+    return self._of_epochs("params")
 
-  def _origin(self) -> tuple[object, ...]:
-    arrays = self._leaves()
-    # Names and arrays of mappings, which are shown to users.
-    return (*self._parameters.values(), *arrays, *arrays.values())
+  @property
+  def edge_values(self) -> tuple[Array | None, ...]:
+    """The weights of each epoch's edges, (..., m_k), or None."""
+    return self._of_epochs("edge_values")
 
-  def _origin_arrays(self) -> tuple[object, ...]:
-    # A graph that is not fixed counts as an array that is none.
-    changing = (graph for graph in self.graphs if not graph._is_fixed())
-    return (*changing, *self._leaves().values())
+  @property
+  def boundaries(self) -> Array:
+    """The times at which epochs end, (..., K - 1)."""
+    return self._parameters["boundaries"]
 
-  def _leaves(self) -> dict[str, object]:
-    given = self._parameters
-    return structure.leaves({name: given[name] for name in self._properties()})
+  @property
+  def num_epochs(self) -> int:
+    """The number of epochs K."""
+    return self._count()
 
-  def _derived_stages(self) -> list[epoch_stages.Stage]:
-    history = self._history()
-    return epoch_stages.stages(
-      history.chains, history.boundaries, history.state_maps
-    )
+  @property
+  def dtype(self) -> str:
+    """The name of the dtype of parameters, values and results."""
+    # All arrays were given one dtype.
+    boundaries = {"boundaries": self._parameters["boundaries"]}
+    return half_precision.half_of(self) or dtypes.common_dtype(boundaries)
 
-  def _history(self) -> epoch_rewards.History:
-    """Returns the epochs' chains; with `validate_args` they are checked."""
-    # The widest dtype is used because rounding errors accumulate over stages.
-    wide = static.wide_float()
-    arrays = self._arrays()
-    chains: list[epoch_stages.StageChain] = []
-    for k, graph in enumerate(self.graphs):
-      x, values = (
-        arrays.get(epoch_arguments.name(of, k)) for of in self._MAPPINGS
-      )
-      names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
-      if values is None:
-        x = structures.cast(graph.params_array(None) if x is None else x, wide)
-        values = graph.edge_values(x)
-      else:
-        names[1] = epoch_arguments.name("edge_values", k)
-      edges = graph.edge_weights(edge_values=structures.cast(values, wide))
-      if k == 0:
-        initial, atom = linear_weights.start_arrays(graph, x, wide)
-      else:
-        p = graph.num_phases
-        initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
-      if self.validate_args:
-        if x is not None:
-          of_graph.check_params(epoch_arguments.name("params", k), graph, x)
-        initial, edges, atom = value_checks.check_edge_model(
-          initial, edges, atom, names=(names[0], names[1])
+  def occupancy(self, value: ArrayLike, by_epoch: bool = False) -> Result:
+    """Computes P(in phase j at time t), for all phases j.
+
+    Each probability has a small relative error, even if it is tiny. At a
+    boundary the path is in the later epoch.
+
+    Args:
+      value: t, (...), finite and >= 0, else results are NaN.
+      by_epoch: whether each epoch has its own phases; those of epochs that do
+        not contain the time are zero.
+
+    Returns:
+      An array (..., p), by epochs (..., P).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, or epochs have different states and
+        by_epoch is False.
+
+    Example: two lineages that have not merged by times 1 and 2.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+      >>> [f"{float(x):.6f}" for x in history.occupancy([1.0, 2.0])[:, 0]]
+      ['0.367879', '0.223130']
+    """
+    raw_arguments.check_flags(by_epoch=by_epoch)
+    value = self._checked("occupancy", value)
+    times = structures.cast(value, static.wide_float())
+    parts = epoch_values.occupancy(self._stages(), times)
+    return self._of_phases("occupancy", parts, by_epoch, value)
+
+  def expected_sojourn_times(
+    self,
+    until: ArrayLike | None = None,
+    since: ArrayLike | None = None,
+    by_epoch: bool = False,
+  ) -> Result:
+    """Computes expected times in the phases, until absorption or a time.
+
+    Args:
+      until: (...), finite and >= 0, else results are NaN; None for all the time
+        until absorption.
+      since: (...), the same, only with `until`; None for zero.
+      by_epoch: whether times are given for each epoch.
+
+    Returns:
+      An array (..., p), by epochs (..., P).
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, there is a `since` without an `until`, or
+        epochs have different states and by_epoch is False.
+
+    Example: the expected time until two lineages merge, and its part in each of
+    two epochs.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+      >>> print(f"{float(history.expected_sojourn_times()[0]):.6f}")
+      1.367879
+      >>> times = history.expected_sojourn_times(by_epoch=True)
+      >>> [f"{float(x):.6f}" for x in times]
+      ['0.632121', '0.735759']
+    """
+    raw_arguments.check_flags(by_epoch=by_epoch)
+    name, history = "expected_sojourn_times", self._history()
+    if until is None:
+      if since is not None:
+        raise ValueError(
+          "since is given, and until is None: pass both; the times after `since` "
+          "are those until absorption less those until `since`"
         )
-      chains.append(epoch_stages.StageChain(initial, edges, atom))
-    boundaries = arrays["boundaries"]
-    boundaries = structures.cast(boundaries, wide)
-    maps = self._parameters["state_maps"]
-    return epoch_rewards.History(chains, boundaries, maps)
+      times = epoch_rewards.sojourn_times(history)
+      return self._of_phases(name, times, by_epoch, None)
+    begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
+    times = epoch_rewards.sojourn_times_within(history, begin, end)
+    return self._of_phases(name, times, by_epoch, ends)
 
-  def _jumps(self) -> Array | None:
-    return self._ends() if self.num_epochs > 1 else None
+  def sample_paths(
+    self,
+    num_jumps: Integer,
+    sample_shape: ShapeLike = (),
+    seed: Seed | None = None,
+  ) -> epoch_paths.EpochPaths:
+    """Samples paths through the epochs; equal seeds give equal paths.
 
-  def _refined(self, other: object, jumps: Array) -> Self:
-    own = self._ends()
-    known = static.concrete(own), static.concrete(jumps)
-    if own is jumps or (
-      known[0] is not None
-      and known[1] is not None
-      and onp.array_equal(known[0], known[1])
-    ):
-      return self
-    if any(x is None or onp.ndim(x) > 1 for x in known):
-      self._missing(
-        f"divergence from {type(other).__name__}",
-        "different boundaries must be concrete, and without a batch",
-      )
-    first, second = (onp.asarray(x) for x in known)
-    added = onp.setdiff1d(second, first)
-    return self._split(first, onp.union1d(first, added))
+    Args:
+      num_jumps: k, how many jumps and boundaries are followed, absorption among
+        them. At a boundary a path enters a phase of the next epoch.
+      sample_shape: an int or a tuple of ints.
+      seed: as `sample` takes it.
 
-  def _split(self, own: onp.ndarray, all_of_them: onp.ndarray) -> Self:
-    """Returns the same distribution with additional boundaries."""
-    starts = [0.0, *all_of_them.tolist()]
-    parts = onp.searchsorted(own, starts, side="right").tolist()
-    maps = self._parameters["state_maps"]
-    stay = state_maps_lib.StateMap(None)
-    found = [
-      stay if k == after else maps[k] for k, after in itertools.pairwise(parts)
+    Returns:
+      A named tuple of arrays of shape sample_shape + batch_shape + (k + 1,).
+      `phases`, int32: the first phase and those after each jump and boundary;
+      the number of phases of the epoch stands for absorption. `times`: when they
+      were entered, the time of absorption from there on. `epochs`, int32: that
+      of each phase. A phase that is never left is followed by itself, at time
+      inf. Where a value of the model breaks a rule phases are -1 and times NaN.
+      There are no derivatives.
+
+    Raises:
+      TypeError: the seed is None or not of such a type, or a size is no
+        integer.
+      ValueError: a size is negative, or there would be more than 2^27 jumps: each
+        path is followed for k jumps in each epoch.
+
+    Example: two lineages, in a history with a boundary at time 1.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[0.1], [10.0]], [1.0])
+      >>> paths = history.sample_paths(2, seed=1)
+      >>> [int(phase) for phase in paths.phases]
+      [0, 0, 1]
+      >>> [int(epoch) for epoch in paths.epochs]
+      [0, 1, 1]
+    """
+    batch, history = self._batch_shape(), self._history()
+    shape = sampling.static_shape(sample_shape)
+    count = len(history.chains)
+    jumps = sample_paths.checked_jumps(num_jumps, shape, batch, count)
+    salted = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
+    paths = epoch_paths.sample(math.prod(shape), jumps, salted, history, batch)
+    whole = (*shape, *batch, jumps + 1)
+    phases, times, epochs = (np.reshape(x, whole) for x in paths)
+    times = structures.cast(times, self.dtype)
+    return epoch_paths.EpochPaths(phases, times, epochs)
+
+  def cause_probs(self) -> Result:
+    """Returns the probability of each cause, (..., number of causes).
+
+    They are in the order in which the graphs have them; a mass at zero belongs
+    to the cause None.
+
+    Example: failures are twice as frequent after the warranty.
+
+      >>> from phasic.distributions import Epochs
+      >>> from phasic.graphs import ABSORBED, Graph
+      >>> ends = [(ABSORBED("failure"), [1.0, 0.0]), (ABSORBED("sale"), [0, 1.0])]
+      >>> graph = Graph.from_transitions(lambda _: ends, "running", 2)
+      >>> dist = Epochs(graph, [[1.0, 1.0], [2.0, 1.0]], [0.5])
+      >>> [f"{float(p):.6f}" for p in dist.cause_probs()]
+      ['0.561313', '0.438687']
+    """
+    probs = epoch_causes.probs(self._stages(), self._graphs(), self._causes())
+    shape = self._batch_shape()
+    whole = [
+      structures.cast(np.broadcast_to(x, shape), self.dtype) for x in probs
     ]
-    return self.copy(
-      graphs=[self.graphs[k] for k in parts],
-      params=[self.params[k] for k in parts],
-      edge_values=[self.edge_values[k] for k in parts],
-      boundaries=all_of_them,
-      state_maps=found,
+    return self._statistic("cause_probs", np.stack(whole, axis=-1))
+
+  def cumulative_incidence(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes P(X <= value and absorption is by the cause).
+
+    Args:
+      value: times, (...).
+      cause: a cause of one of the graphs.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: there is no such cause, or shapes do not fit.
+    """
+    value, cause = self._value(value), self._known_cause(cause)
+    stages = self._stages_of(cause)
+    last = value == math.inf
+    incidence = self._cdf(np.where(last, 0.0, value), stages)
+    known = static.concrete(last)
+    if known is None or onp.any(known):
+      (whole,) = epoch_causes.probs(self._stages(), self._graphs(), (cause,))
+      incidence = np.where(last, structures.cast(whole, self.dtype), incidence)
+    return self._result("cumulative_incidence", incidence, value)
+
+  def cause_log_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the log density of absorption at the value and by the cause.
+
+    Arguments and errors are as for `cumulative_incidence`.
+    """
+    value, name = self._value(value), self._known_cause(cause)
+    stages = self._stages_of(name)
+    return self._result("cause_log_prob", self._log_prob(value, stages), value)
+
+  def cause_prob(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the density of absorption at the value and by the cause.
+
+    Arguments and errors are as for `cumulative_incidence`.
+    """
+    value, name = self._value(value), self._known_cause(cause)
+    stages = self._stages_of(name)
+    return self._result("cause_prob", self._prob(value, stages), value)
+
+  def cause_hazard(
+    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+  ) -> Result:
+    """Computes the rate of absorption by the cause, given none before.
+
+    It is cause_prob(t) / P(X > t). Arguments and errors are as for
+    `cumulative_incidence`.
+    """
+    value, name = self._value(value), self._known_cause(cause)
+    by_cause = self._stages_of(name)
+    hazard = self._of_times(
+      lambda stages, times: epoch_causes.hazard(by_cause, stages, times), value
     )
+    return self._result("cause_hazard", hazard, value)
+
+  def expected_statistics(
+    self,
+    value: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    kind: str = "log_prob",
+    upper: ArrayLike | None = None,
+  ) -> tuple[expected_statistics.ExpectedStatistics, ...]:
+    """Computes expected path statistics of each epoch, given observations.
+
+    They are those of `math.phase_type.expected_statistics`, of the parts of the
+    paths in each epoch: in an epoch `starts` are the expected numbers of paths
+    that are in a phase when it begins, `sojourns` the expected times in the
+    phases, `jumps` the expected passages of the edges of its graph, `exits` the
+    expected absorptions. Sums over epochs are statistics of the entire paths. A
+    path that is observed up to a boundary has begun the epoch after it. All terms
+    are positive.
+
+    Args:
+      value: t, (...). Dimensions that the batch lacks are summed over. An exact
+        time at a boundary belongs to the later epoch.
+      weights: w, broadcast to the times and the batch; None for ones. They are
+        >= 0 or, of the last three kinds, of any sign. Times of weight zero are
+        ignored.
+      kind: what is observed: "log_prob" of t itself, "log_survival_function"
+        that X > t, of the path up to t, "log_cdf" that X <= t, of the entire
+        path. "prob", "survival_function" and "cdf" give the same, times the
+        probability of that.
+      upper: u, (...), not below the times; None if all times have one kind.
+        With it an observation is exact where t == u, right-censored where u is
+        inf, that X <= u where t < 0, else that t < X <= u; kind is not used.
+
+    Returns:
+      `math.ExpectedStatistics` for each epoch, with the batch shape of the
+      distribution and, for jumps, one number for each edge of the epoch's graph.
+      They are NaN where an observation is impossible or cannot be computed. They
+      have no derivatives.
+
+    Raises:
+      NotImplementedError: the native kernel does not run, or the statistics are
+        differentiated.
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit, or the kind is unknown.
+
+    Example: two lineages that merged at time 1.5, in a history with a boundary
+      at time 1.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import Epochs
+      >>> pair = graphs.models.kingman(2)
+      >>> history = Epochs(pair, [[1.0], [0.5]], [1.0])
+      >>> given = history.expected_statistics(1.5)
+      >>> [f"{float(epoch.sojourns[0]):.6f}" for epoch in given]
+      ['1.000000', '0.500000']
+      >>> [f"{float(epoch.jumps[0]):.6f}" for epoch in given]
+      ['0.000000', '1.000000']
+    """
+    name, function = "expected_statistics", function_kinds.kind_of(kind, "kind")
+    wide = static.wide_float()
+    times = structures.cast(self._argument(value, "value"), wide)
+    if upper is not None:
+      upper = structures.cast(self._argument(upper, "upper"), wide)
+    rule = expected_statistics.weight_rule(function, upper is not None)
+    weights = 1.0 if weights is None else weights
+    counts = self._checked(name, weights, "weights", rule)
+    counts = np.where(rule.holds(counts), counts, math.nan)
+    counts = structures.cast(counts, wide)
+    stages, batch = self._stages(), self._batch_shape()
+    each = epoch_statistics.statistics(
+      stages,
+      self._parameters["state_maps"],
+      [epoch_statistics.of_kind(function, stages, times, upper, counts, batch)],
+      batch,
+      upper is None and not function.startswith("log"),
+    )
+    missing = [x for one in each for x in one if array_utils.has_nan(x)]
+    given = (times, times if upper is None else upper, counts)
+    if missing and not any(map(array_utils.has_nan, given)):
+      nan_reasons.warn(self, name, missing[0])
+    with user_warnings.derived():  # One warning for all of them.
+      return tuple(
+        expected_statistics.ExpectedStatistics._make(
+          self._statistic(name, structures.cast(x, self.dtype)) for x in one
+        )
+        for one in each
+      )
