@@ -20,6 +20,7 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_rewards
+from phasic.distributions.epochs import epoch_stages
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -51,7 +52,7 @@ class _Levels(NamedTuple):
 
 
 def joint_mark_probs(
-  history: epoch_rewards.History,
+  history: epoch_stages.History,
   rewards: Sequence[Array],
   mark_rates: Array,
   counts: _Index,
@@ -85,21 +86,23 @@ def joint_mark_probs(
   safe = np.where(good[..., None], mark_rates, 0.0)
   first = history.chains[0]
   assert first.prob_zero is not None  # The first chain has an atom.
-  carried = epoch_levels.start(first, len(indices))
+  start = epoch_levels.start(first, len(indices))
   at_zero = np.where(onp.arange(len(indices)) == 0, 1.0, 0.0)
-  atom = first.prob_zero + np.zeros_like(carried.shares[..., 0, 0])
-  total = at_zero * atom[..., None] + 0.0 * safe[..., :1]
-  for k, chain in enumerate(history.chains):
-    length = history.length(k)
-    if length is None:
-      total = total + _at_last(
-        chain.edges, carried, rewards[k], safe, counts, levels
-      )
-      break
+  atom = first.prob_zero + np.zeros_like(start.shares[..., 0, 0])
+  at_zero = at_zero * atom[..., None] + 0.0 * safe[..., :1]
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
     marks = rewards[k] * safe[..., None, :]
-    carried, ended = _through(chain.edges, carried, marks, levels, length)
-    total = total + ended
-    carried = epoch_levels.mapped(carried, history.state_maps[k])
+    return _through(history.chains[k].edges, carried, marks, levels, length)
+
+  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+    edges = history.chains[k].edges
+    return _at_last(edges, carried, rewards[k], safe, counts, levels)
+
+  each = epoch_stages.through_epochs(history, start, passing, finishing)
+  total = sum(each, at_zero)
   total = total + np.where(good, 0.0, math.nan)[..., None]
   ends = list(itertools.accumulate(map(len, by_sum)))
   starts = [0, *ends[:-1]]
@@ -140,7 +143,7 @@ def _through(
   shares, log = found.probs, carried.log_scale + found.log_mass
   living = np.reshape(shares[..., : count * p], (*static.shape(log), count, p))
   ended = shares[..., count * p :] * np.exp(log)[..., None]
-  return epoch_levels.scaled(living, log), ended
+  return epoch_levels.scaled(living, log, carried.units), ended
 
 
 def _at_last(

@@ -190,7 +190,7 @@ class EpochHooks(comparable.Comparable):
     return kept_results.derived(
       self,
       (*given.values(), *arrays.values()),
-      lambda: epoch_stages.stages(*self._history()),
+      lambda: epoch_stages.stages(self._history()),
       lambda: (
         all(graph._is_fixed() for graph in self._graphs())
         and structures.are_lasting(arrays.values())
@@ -198,10 +198,10 @@ class EpochHooks(comparable.Comparable):
       epoch_stages.arrays_of,
     )
 
-  def _history(self) -> epoch_rewards.History:
+  def _history(self) -> epoch_stages.History:
     """Returns the epochs' chains; with `validate_args` they are checked."""
     arrays = self._arrays()
-    return epoch_rewards.History(
+    return epoch_stages.History(
       epoch_arguments.chains(self._graphs(), arrays, self.validate_args),
       # The widest dtype is used because rounding errors accumulate over stages.
       structures.cast(arrays["boundaries"], static.wide_float()),

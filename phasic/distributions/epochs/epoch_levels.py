@@ -21,9 +21,9 @@ Reference: C. F. Van Loan, Computing integrals involving the matrix exponential,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy as onp
@@ -49,14 +49,21 @@ class Carried(NamedTuple):
   Attributes:
     shares: (..., B, p) for B levels; they sum to one, or are zero.
     log_scale: the logarithm of what the shares are multiplied by, (...).
+    units: the units of the rewards that levels count; zero if there were none
+      before.
   """
 
   shares: Array
   log_scale: Array
+  units: Array
 
   def masses(self) -> Array:
     """Returns the vectors, (..., B, p)."""
     return self.shares * np.exp(self.log_scale)[..., None, None]
+
+  def mapped(self, state_map: state_maps_lib.StateMap) -> Self:
+    """Moves the vectors to the phases of the next epoch."""
+    return self._replace(shares=state_map.map_masses(self.shares))
 
 
 class Move(NamedTuple):
@@ -79,10 +86,11 @@ def start(chain: epoch_stages.StageChain, levels: int) -> Carried:
   first = chain.initial[..., None, :]
   none = np.zeros_like(first)
   shares = np.concatenate([first, *[none] * (levels - 1)], axis=-2)
-  return scaled(shares, np.zeros_like(chain.initial[..., 0]))
+  units = np.zeros((), dtype=shares.dtype)
+  return scaled(shares, np.zeros_like(chain.initial[..., 0]), units)
 
 
-def scaled(masses: Array, log_scale: Array) -> Carried:
+def scaled(masses: Array, log_scale: Array, units: Array) -> Carried:
   """Divides vectors by their sum, which becomes part of the scale."""
   total = _total(masses)
   # The scale is a constant for derivatives: their rule for a quotient may divide
@@ -95,10 +103,11 @@ def scaled(masses: Array, log_scale: Array) -> Carried:
   log_scale = log_scale + np.log(fixed)
   unit = _total(masses)
   if array_utils.are_true(some):
-    return Carried(masses / unit[..., None, None], log_scale + np.log(unit))
+    shares = masses / unit[..., None, None]
+    return Carried(shares, log_scale + np.log(unit), units)
   safe = np.where(some, unit, 1.0)
   log = np.where(some, np.log(safe), np.where(total == 0.0, -math.inf, total))
-  return Carried(masses / safe[..., None, None], log_scale + log)
+  return Carried(masses / safe[..., None, None], log_scale + log, units)
 
 
 def _total(masses: Array) -> Array:
@@ -106,9 +115,22 @@ def _total(masses: Array) -> Array:
   return np.sum(np.sum(masses, axis=-1), axis=-1)
 
 
-def mapped(carried: Carried, state_map: state_maps_lib.StateMap) -> Carried:
-  """Moves vectors to the phases of the next epoch."""
-  return carried._replace(shares=state_map.map_masses(carried.shares))
+def in_units(
+  carried: Carried, largest: Array, powers: Callable[[Array], list[Array]]
+) -> Carried:
+  """Changes the units of rewards, so that moves in an epoch are slow.
+
+  Args:
+    carried: the vectors at its start.
+    largest: the largest gains in it, with the shape of the units; units are at
+      least that.
+    powers: maps ratios of units to their powers for each level, (...).
+  """
+  fixed, units = autodiff.stop_gradient(largest), carried.units
+  new = np.where(fixed > units, fixed, units)
+  new = np.where(new > 0.0, new, 1.0)
+  factors = np.stack(powers(units / new), axis=-1)[..., None]
+  return scaled(carried.shares * factors, carried.log_scale, new)
 
 
 def through(
@@ -148,8 +170,8 @@ def through(
   batch = static.shape(found.log_mass)
   shares = np.reshape(found.probs, (*batch, levels + gathering, p))
   log = carried.log_scale + found.log_mass + clock * (times / unit)
-  living = scaled(shares[..., :levels, :], log)
-  return living, Carried(shares[..., levels:, :], log)
+  living = scaled(shares[..., :levels, :], log, carried.units)
+  return living, living._replace(shares=shares[..., levels:, :], log_scale=log)
 
 
 def _larger(

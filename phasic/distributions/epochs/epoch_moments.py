@@ -62,7 +62,7 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
 
 
 def covariance(
-  history: epoch_rewards.History, rewards: Sequence[Array]
+  history: epoch_stages.History, rewards: Sequence[Array]
 ) -> Array:
   """Computes the covariances of rewards, (..., R, R), for rewards (..., p_k, R).
 
@@ -110,7 +110,7 @@ def _is_lost(covariances: Array, terms: Array) -> Array:
   return error > _DIGITS[dtype] * scale
 
 
-def _with_traps(history: epoch_rewards.History) -> epoch_rewards.History:
+def _with_traps(history: epoch_stages.History) -> epoch_stages.History:
   """Adds a phase to each epoch, where absorbed paths are until the last one."""
   chains, maps = [], []
   for k, chain in enumerate(history.chains):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phasic.distributions.epochs import epoch_rewards
+from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_totals
 from phasic.internal import random
 from phasic.internal import static
@@ -58,7 +58,7 @@ def sample(
   n: int,
   num_jumps: int,
   seed: SanitizedSeed,
-  history: epoch_rewards.History,
+  history: epoch_stages.History,
   batch: static.Shape,
 ) -> EpochPaths:
   """Draws exact samples of paths, of arrays (n, *batch, k + 1).
@@ -131,7 +131,7 @@ def _arranged(
   sizes: list[int],
   bad: Array,
   shape: static.Shape,
-  history: epoch_rewards.History,
+  history: epoch_stages.History,
 ) -> EpochPaths:
   """Returns the first events in the order of time, and their arrays' shapes.
 

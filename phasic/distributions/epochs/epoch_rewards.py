@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 import itertools
 import math
-from typing import NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -18,7 +17,6 @@ import numpy as onp
 from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_stages
-from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -37,53 +35,28 @@ MAX_PHASES = 2**20
 MAX_ORDER = 6
 
 
-class History(NamedTuple):
-  """The chains of the epochs, in the widest dtype.
-
-  Attributes:
-    chains: the chain of each epoch.
-    boundaries: the times at which epochs end, (..., K - 1).
-    state_maps: how phases are mapped at each of them.
-  """
-
-  chains: Sequence[epoch_stages.StageChain]
-  boundaries: Array
-  state_maps: Sequence[state_maps_lib.StateMap]
-
-  def start(self, k: int) -> Array | float:
-    """Returns the time at which an epoch starts."""
-    return self.boundaries[..., k - 1] if k else 0.0
-
-  def length(self, k: int) -> Array | None:
-    """Returns the length of an epoch; None for the last one."""
-    if k == len(self.chains) - 1:
-      return None
-    length = self.boundaries[..., k] - self.start(k)
-    # Traced boundaries cannot raise.
-    good = (length > 0.0) & (length < math.inf)
-    return np.where(good, length, math.nan)
-
-
-def sojourn_times(history: History) -> list[Array]:
+def sojourn_times(history: epoch_stages.History) -> list[Array]:
   """Computes the expected times in the phases of each epoch, (..., p_k)."""
-  carried = epoch_levels.start(history.chains[0], 1)
-  found = []
-  for k, chain in enumerate(history.chains):
-    length = history.length(k)
-    if length is None:
-      own = epoch_levels.sojourns(chain.edges, carried.shares[..., 0, :])
-      scale = np.exp(carried.log_scale)[..., None]
-      found.append(epoch_levels.scaled_times(own, scale))
-      break
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
     unit = np.maximum(autodiff.stop_gradient(length), _LEAST_UNIT)
-    carried, own = _gathered(chain.edges, carried, length, unit)
-    found.append(own)
-    carried = epoch_levels.mapped(carried, history.state_maps[k])
-  return found
+    return _gathered(history.chains[k].edges, carried, length, unit)
+
+  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+    edges, shares = history.chains[k].edges, carried.shares[..., 0, :]
+    scale = np.exp(carried.log_scale)[..., None]
+    return epoch_levels.scaled_times(
+      epoch_levels.sojourns(edges, shares), scale
+    )
+
+  initial = epoch_levels.start(history.chains[0], 1)
+  return epoch_stages.through_epochs(history, initial, passing, finishing)
 
 
 def sojourn_times_within(
-  history: History, since: Array | None, until: Array
+  history: epoch_stages.History, since: Array | None, until: Array
 ) -> list[Array]:
   """Computes expected times in the phases between two times, (..., p_k).
 
@@ -95,22 +68,25 @@ def sojourn_times_within(
   until = np.where(until >= 0.0, until, math.nan)
   if since is not None:
     since = np.where(since >= 0.0, since, math.nan)
-  carried = epoch_levels.start(history.chains[0], 1)
-  found = []
-  for k, chain in enumerate(history.chains):
-    length, start = history.length(k), history.start(k)
-    end = _until(until - start, length, k == 0)
-    begun = carried
+
+  def within(k: int, carried: epoch_levels.Carried) -> Array:
+    edges = history.chains[k].edges
+    length, begin = history.length(k), history.start(k)
+    end = _until(until - begin, length, k == 0)
     if since is not None:
-      before = _since(since - start, length)
-      begun = _passed(chain.edges, carried, before)
+      before = _since(since - begin, length)
+      carried = _passed(edges, carried, before)
       end = np.where(end <= before, 0.0, end - before)
-    _, own = _gathered(chain.edges, begun, end, _longest(end))
-    found.append(own)
-    if length is not None:
-      carried = _passed(chain.edges, carried, length)
-      carried = epoch_levels.mapped(carried, history.state_maps[k])
-  return found
+    return _gathered(edges, carried, end, _longest(end))[1]
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
+    after = _passed(history.chains[k].edges, carried, length)
+    return after, within(k, carried)
+
+  initial = epoch_levels.start(history.chains[0], 1)
+  return epoch_stages.through_epochs(history, initial, passing, within)
 
 
 def _until(time: Array, length: Array | None, is_first: bool) -> Array:
@@ -158,7 +134,7 @@ def _gathered(
   return carried, gathered.masses()[..., 0, :] * unit[..., None]
 
 
-def means(history: History, rewards: Sequence[Array]) -> Array:
+def means(history: epoch_stages.History, rewards: Sequence[Array]) -> Array:
   """Computes the expected rewards, (..., R), for rewards (..., p_k, R)."""
   return of_times(sojourn_times(history), rewards)
 
@@ -172,38 +148,49 @@ def of_times(times: Sequence[Array], rewards: Sequence[Array]) -> Array:
   return sum(parts[1:], parts[0])
 
 
-def cross_moments(history: History, rewards: Sequence[Array]) -> Array:
+def cross_moments(
+  history: epoch_stages.History, rewards: Sequence[Array]
+) -> Array:
   """Computes the second moments E[Y_a Y_b], (..., R, R)."""
+  chains = [_with_axis(chain) for chain in history.chains]
+  start = epoch_levels.start(chains[0], 2)
   size = static.shape(rewards[0])[-1]
-  first, *others = (_with_axis(chain) for chain in history.chains)
-  carried = epoch_levels.start(first, 2)
-  none = np.zeros((size, 1, 1), dtype=carried.shares.dtype)
-  carried = epoch_levels.Carried(
-    carried.shares + none, carried.log_scale + none[..., 0, 0]
-  )
+  none = np.zeros((size, 1, 1), dtype=start.shares.dtype)
   units = none[..., 0, 0]
-  terms = []
-  for k, chain in enumerate([first, *others]):
-    own = np.moveaxis(rewards[k], -1, -2)
-    length = history.length(k)
-    if length is None:
-      gathered = _gathered_at_last(chain.edges, carried, own, units)
-    else:
-      time = length[..., None]
-      unit = autodiff.stop_gradient(time)
-      carried, units = _in_units(carried, own, units, unit)
-      raises = own * (unit / units)[..., None]
-      moves = [
-        epoch_levels.Move(0, 1, raises),
-        epoch_levels.Move(1, 2, np.ones_like(own[..., :1, :])),
-      ]
-      carried, after = epoch_levels.through(
-        chain.edges, carried, moves, 1, 1, time, unit
-      )
-      gathered = after.masses()[..., 0, :] * (unit * units)[..., None]
-      carried = epoch_levels.mapped(carried, history.state_maps[k])
-    terms.append(_weighted(gathered, rewards[k]))
-  total = sum(terms[1:], terms[0])
+  start = epoch_levels.Carried(
+    start.shares + none, start.log_scale + units, units
+  )
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
+    by_reward = np.moveaxis(rewards[k], -1, -2)
+    time = length[..., None]
+    unit = autodiff.stop_gradient(time)
+    largest = np.max(by_reward, axis=-1) * unit
+    carried = epoch_levels.in_units(
+      carried, largest, lambda ratios: [np.ones_like(ratios), ratios]
+    )
+    moves = [
+      epoch_levels.Move(0, 1, by_reward * (unit / carried.units)[..., None]),
+      epoch_levels.Move(1, 2, np.ones_like(by_reward[..., :1, :])),
+    ]
+    carried, after = epoch_levels.through(
+      chains[k].edges, carried, moves, 1, 1, time, unit
+    )
+    times = after.masses()[..., 0, :] * (unit * carried.units)[..., None]
+    return carried, _weighted(times, rewards[k])
+
+  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+    times = _gathered_at_last(
+      chains[k].edges, carried, np.moveaxis(rewards[k], -1, -2)
+    )
+    return _weighted(times, rewards[k])
+
+  first, *others = epoch_stages.through_epochs(
+    history, start, passing, finishing
+  )
+  total = sum(others, first)
   return total + np.moveaxis(total, -1, -2)
 
 
@@ -215,37 +202,14 @@ def _with_axis(
   return chain._replace(initial=chain.initial[..., None, :], edges=edges)
 
 
-def _in_units(
-  carried: epoch_levels.Carried, rewards: Array, units: Array, time: Array
-) -> tuple[epoch_levels.Carried, Array]:
-  """Changes the units of the vectors of level one, so that moves are slow.
-
-  Args:
-    carried: the vectors, (..., R, 2, p), in the given units.
-    rewards: (..., R, p).
-    units: (..., R); zero if there were no rewards before.
-    time: the length of the epoch, (..., 1).
-  """
-  new = _enlarged(units, np.max(rewards, axis=-1) * time)
-  factors = np.stack([np.ones_like(new), units / new], axis=-1)[..., None]
-  return epoch_levels.scaled(carried.shares * factors, carried.log_scale), new
-
-
-def _enlarged(units: Array, largest: Array) -> Array:
-  """Returns units of rewards that are at least the largest gain of an epoch."""
-  fixed = autodiff.stop_gradient(largest)
-  new = np.where(fixed > units, fixed, units)
-  return np.where(new > 0.0, new, 1.0)
-
-
 def _gathered_at_last(
-  edges: Edges, carried: epoch_levels.Carried, rewards: Array, units: Array
+  edges: Edges, carried: epoch_levels.Carried, rewards: Array
 ) -> Array:
   """Integrates v_a over the last epoch, (..., R, p)."""
   shares = carried.shares
   times = epoch_levels.sojourns(edges, shares[..., 0, :])
   more = epoch_levels.gained(times, rewards)
-  before = shares[..., 1, :] * units[..., None]
+  before = shares[..., 1, :] * carried.units[..., None]
   endless = np.logical_not(more < math.inf)
   found = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
   # Rewards that are infinite by then make all later ones infinite.
@@ -267,7 +231,9 @@ def _weighted(times: Array, rewards: Array) -> Array:
 
 
 def mixed_moment(
-  history: History, rewards: Sequence[Array], orders: tuple[int, ...]
+  history: epoch_stages.History,
+  rewards: Sequence[Array],
+  orders: tuple[int, ...],
 ) -> Array:
   """Computes E[Y_1^n_1 ... Y_R^n_R], (...), for at least one order > 0.
 
@@ -285,33 +251,34 @@ def mixed_moment(
       f"orders is {orders}, which needs {size} phases: there must be at most "
       f"{MAX_PHASES}; use smaller orders"
     )
-  carried = epoch_levels.start(history.chains[0], len(levels))
-  none = np.zeros((), dtype=carried.shares.dtype)
-  units = none + onp.zeros(len(counts))
-  terms = []
-  for k, chain in enumerate(history.chains):
-    length, own = history.length(k), rewards[k]
-    if length is None:
-      at_end = _moment_at_last(chain.edges, carried, own, units, levels, counts)
-      terms.append(at_end)
-      break
+  start = epoch_levels.start(history.chains[0], len(levels))
+  start = start._replace(units=start.units + onp.zeros(len(counts)))
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
     unit = autodiff.stop_gradient(length)
-    new = _enlarged(units, np.max(own, axis=-2) * unit[..., None])
-    ratios = units / new
-    factors = np.stack([_power(ratios, m) for m in levels], axis=-1)
-    carried = epoch_levels.scaled(
-      carried.shares * factors[..., None], carried.log_scale
+    carried = epoch_levels.in_units(
+      carried,
+      np.max(rewards[k], axis=-2) * unit[..., None],
+      lambda ratios: [_power(ratios, m) for m in levels],
     )
-    units, order = new, sum(counts)
-    raises = own * (unit[..., None] / units)[..., None, :]
+    raises = rewards[k] * (unit[..., None] / carried.units)[..., None, :]
     moves = _moves(levels, counts, raises)
     carried, after = epoch_levels.through(
-      chain.edges, carried, moves, 1, order, length, unit
+      history.chains[k].edges, carried, moves, 1, sum(counts), length, unit
     )
     gained = np.sum(after.masses()[..., 0, :], axis=-1)
-    terms.append(gained * _power(units, counts))
-    carried = epoch_levels.mapped(carried, history.state_maps[k])
-  return sum(terms[1:], terms[0])
+    return carried, gained * _power(carried.units, counts)
+
+  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+    edges = history.chains[k].edges
+    return _moment_at_last(edges, carried, rewards[k], levels, counts)
+
+  first, *others = epoch_stages.through_epochs(
+    history, start, passing, finishing
+  )
+  return sum(others, first)
 
 
 def _moves(
@@ -343,7 +310,6 @@ def _moment_at_last(
   edges: Edges,
   carried: epoch_levels.Carried,
   rewards: Array,
-  units: Array,
   levels: Sequence[tuple[int, ...]],
   counts: tuple[int, ...],
 ) -> Array:
@@ -365,15 +331,15 @@ def _moment_at_last(
     infinite = more == math.inf
     endless = endless | np.any(infinite, axis=-1)
     more = np.where(infinite, 0.0, more)
-    own = shares[..., b, :] * _power(units, m)[..., None]
-    times[m] = epoch_levels.sojourns(edges, own + more)
+    before = shares[..., b, :] * _power(carried.units, m)[..., None]
+    times[m] = epoch_levels.sojourns(edges, before + more)
   found = np.sum(entering(counts) + np.zeros_like(shares[..., 0, :]), axis=-1)
   found = np.where(endless, math.inf, found)
   return epoch_levels.scaled_times(found, np.exp(carried.log_scale))
 
 
 def laplace_transform(
-  history: History, rewards: Sequence[Array], arguments: Array
+  history: epoch_stages.History, rewards: Sequence[Array], arguments: Array
 ) -> Array:
   """Computes E exp(-u_1 Y_1 - ... - u_R Y_R) for arguments (..., R).
 
@@ -381,31 +347,47 @@ def laplace_transform(
   sum_r u_r r.
   """
   first = history.chains[0]
-  carried = epoch_levels.start(first, 1)
   good = np.all((arguments >= 0.0) & (arguments < math.inf), axis=-1)
   safe = np.where(good[..., None], arguments, 0.0)
   assert first.prob_zero is not None  # The first chain has an atom.
-  total = np.where(good, 0.0, math.nan) + first.prob_zero
-  for k, chain in enumerate(history.chains):
-    length, edges = history.length(k), chain.edges
-    rates = np.sum(safe[..., None, :] * rewards[k], axis=-1)
-    shares, p = carried.shares[..., 0, :], static.shape(carried.shares)[-1]
-    # Masses of zero are no distribution, and count as zero by the factor.
-    empty = np.all(shares == 0.0, axis=-1)[..., None]
-    shares = np.where(empty, 1.0 / p, shares)
-    factor, none = np.exp(carried.log_scale), np.zeros_like(shares[..., 0])
-    if length is None:
-      one = np.ones_like(shares[..., :1])
-      found = multivariate.joint_laplace_transform(
-        one, rates[..., None], shares, edges, None, none
-      )
-      total = total + factor * found
-      break
+  at_zero = np.where(good, 0.0, math.nan) + first.prob_zero
+
+  def killing(k: int) -> Array:
+    return np.sum(safe[..., None, :] * rewards[k], axis=-1)
+
+  def passing(
+    k: int, carried: epoch_levels.Carried, length: Array
+  ) -> tuple[epoch_levels.Carried, Array]:
+    edges, rates = history.chains[k].edges, killing(k)
+    shares, none = _distribution(carried)
+    p = static.shape(shares)[-1]
     trapped = epoch_edges.with_trap(edges, p, rates)
     more = np.concatenate([shares, np.zeros_like(shares[..., :1])], axis=-1)
-    found = phase_type.cdf(length, more, trapped, prob_zero=none)
-    total = total + factor * found
+    ended = phase_type.cdf(length, more, trapped, prob_zero=none)
     killed = epoch_edges.with_exits(edges, p, rates)
-    carried = _passed(killed, carried, length)
-    carried = epoch_levels.mapped(carried, history.state_maps[k])
+    after = _passed(killed, carried, length)
+    return after, np.exp(carried.log_scale) * ended
+
+  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+    shares, none = _distribution(carried)
+    one, rates = np.ones_like(shares[..., :1]), killing(k)[..., None]
+    ended = multivariate.joint_laplace_transform(
+      one, rates, shares, history.chains[k].edges, None, none
+    )
+    return np.exp(carried.log_scale) * ended
+
+  start = epoch_levels.start(first, 1)
+  each = epoch_stages.through_epochs(history, start, passing, finishing)
+  total = sum(each, at_zero)
   return array_utils.at_most(total, 1.0)
+
+
+def _distribution(carried: epoch_levels.Carried) -> tuple[Array, Array]:
+  """Returns a distribution of phases in proportion to masses, and zeros.
+
+  Masses of zero are no distribution. Any serves, as their scale is zero.
+  """
+  shares = carried.shares[..., 0, :]
+  empty = np.all(shares == 0.0, axis=-1)[..., None]
+  shares = np.where(empty, 1.0 / static.shape(shares)[-1], shares)
+  return shares, np.zeros_like(shares[..., 0])

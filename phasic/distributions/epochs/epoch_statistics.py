@@ -198,13 +198,13 @@ def statistics(
     [] for _ in stages
   ]
   for item in observed:
-    pieces = epoch_intervals.pieces(item.stages, item.lower, item.upper)
-    total = epoch_intervals.log_prob(item.stages, pieces)
+    each = epoch_intervals.pieces(item.stages, item.lower, item.upper)
+    total = epoch_intervals.log_prob(item.stages, each)
     # Impossible observations have no statistics.
     total = np.where(total == -math.inf, math.nan, total)
     if as_parts:
       total = np.where(np.isnan(total), total, 0.0)
-    for k, piece in enumerate(pieces):
+    for k, piece in enumerate(each):
       shares = np.exp(piece.log_prob - total)
       weights = np.where(item.weights == 0.0, 0.0, item.weights * shares)
       own = _of_piece(item.stages[k], piece, weights, batch)

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.internal import autodiff
 from phasic.internal import control_flow
@@ -72,7 +71,7 @@ def sample_times(
 def sample(
   n: int,
   seed: SanitizedSeed,
-  history: epoch_rewards.History,
+  history: epoch_stages.History,
   rewards: Sequence[Array],
   batch: static.Shape,
 ) -> Array:
@@ -122,7 +121,7 @@ def sample(
 
 
 def mapped(
-  history: epoch_rewards.History, k: int, phases: Array, p: int
+  history: epoch_stages.History, k: int, phases: Array, p: int
 ) -> Array:
   """Moves phases to the next epoch's; absorbed paths, p, stay absorbed."""
   target = history.state_maps[k].targets(p)

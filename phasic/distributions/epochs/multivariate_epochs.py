@@ -15,6 +15,7 @@ from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_counts
 from phasic.distributions.epochs import epoch_moments
 from phasic.distributions.epochs import epoch_rewards
+from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_totals
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.distributions.rewards import joint_totals
@@ -325,7 +326,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
     whole = (*shape, self.num_rewards)
     return structures.cast(np.broadcast_to(x, whole), self.dtype)
 
-  def _history(self) -> epoch_rewards.History:
+  def _history(self) -> epoch_stages.History:
     return self.distribution._history()
 
   def _rewards(self) -> list[Array]:
