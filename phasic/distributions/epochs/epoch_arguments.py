@@ -13,9 +13,7 @@ import numpy as onp
 from phasic.distributions.absorption import of_graph
 from phasic.distributions.base import deferred
 from phasic.distributions.base.parameter_properties import ParameterValue
-from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.core import linear_weights
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
@@ -23,14 +21,11 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
-from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 
 # The parameters of one epoch's graph, in the form that a user gives.
 EpochParams: TypeAlias = ParamsLike | None
-# Messages refer to initial masses and edge weights by these graph methods.
-_WEIGHTS = ("initial_probs", "edge_values")
 # The largest number of epochs.
 _MOST = 2**16
 # The arguments of which each epoch has an array.
@@ -205,44 +200,6 @@ def check_boundaries(boundaries: Array) -> None:
       f"boundaries are {known.tolist()}: they must be positive, finite and "
       "increasing"
     )
-
-
-def chains(
-  graphs: Sequence[graph_lib.Graph],
-  arrays: Mapping[str, ParameterValue],
-  validate: bool,
-) -> list[epoch_stages.StageChain]:
-  """Returns the chain of each epoch, in the widest dtype.
-
-  Args:
-    graphs: the graph of each epoch.
-    arrays: by name, such as params[0].
-    validate: whether to check values.
-  """
-  wide = static.wide_float()
-  result: list[epoch_stages.StageChain] = []
-  for k, graph in enumerate(graphs):
-    x, values = (arrays.get(name(of, k)) for of in OF_EPOCHS)
-    names = [f"graphs[{k}].{of}(params[{k}])" for of in _WEIGHTS]
-    if values is None:
-      x = structures.cast(graph.params_array(None) if x is None else x, wide)
-      values = graph.edge_values(x)
-    else:
-      names[1] = name("edge_values", k)
-    edges = graph.edge_weights(edge_values=structures.cast(values, wide))
-    if k == 0:
-      initial, atom = linear_weights.start_arrays(graph, x, wide)
-    else:
-      p = graph.num_phases
-      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
-    if validate:
-      if x is not None:
-        of_graph.check_params(name("params", k), graph, x)
-      initial, edges, atom = value_checks.check_edge_model(
-        initial, edges, atom, names=(names[0], names[1])
-      )
-    result.append(epoch_stages.StageChain(initial, edges, atom))
-  return result
 
 
 def are_plausible(

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs.epoch_levels import Carried
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -91,13 +91,11 @@ def joint_mark_probs(
   atom = first.prob_zero + np.zeros_like(start.shares[..., 0, 0])
   at_zero = at_zero * atom[..., None] + 0.0 * safe[..., :1]
 
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
     marks = rewards[k] * safe[..., None, :]
     return _through(history.chains[k].edges, carried, marks, levels, length)
 
-  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+  def finishing(k: int, carried: Carried) -> Array:
     edges = history.chains[k].edges
     return _at_last(edges, carried, rewards[k], safe, counts, levels)
 
@@ -112,11 +110,11 @@ def joint_mark_probs(
 
 def _through(
   edges: Edges,
-  carried: epoch_levels.Carried,
+  carried: Carried,
   marks: Array,
   levels: _Levels,
   length: Array,
-) -> tuple[epoch_levels.Carried, Array]:
+) -> tuple[Carried, Array]:
   """Carries masses through an epoch; returns those absorbed by level too."""
   count, p = static.shape(carried.shares)[-2:]
   phases, end = onp.arange(p), count * (p + 1)
@@ -133,7 +131,7 @@ def _through(
   targets = np.reshape(targets, (-1,))
   repeated = np.concatenate([edges.parameters] * count, axis=-1)
   wide = edge_rates.EdgeRates(sources, targets, repeated)
-  larger = epoch_edges.joined(wide, targets, parts)
+  larger = epoch_stages.joined_edges(wide, targets, parts)
   initial = np.reshape(
     carried.shares, (*static.shape(carried.log_scale), count * p)
   )
@@ -148,7 +146,7 @@ def _through(
 
 def _at_last(
   edges: Edges,
-  carried: epoch_levels.Carried,
+  carried: Carried,
   rewards: Array,
   mark_rates: Array,
   counts: _Index,

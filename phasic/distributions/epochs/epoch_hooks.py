@@ -19,16 +19,11 @@ from phasic.distributions.base import structure
 from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_causes
-from phasic.distributions.epochs import epoch_intervals
+from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_moments
-from phasic.distributions.epochs import epoch_nodes
-from phasic.distributions.epochs import epoch_quantiles
-from phasic.distributions.epochs import epoch_rewards
+from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_statistics
-from phasic.distributions.epochs import epoch_totals
-from phasic.distributions.epochs import epoch_transforms
 from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import absorbed
@@ -200,17 +195,16 @@ class EpochHooks(comparable.Comparable):
 
   def _history(self) -> epoch_stages.History:
     """Returns the epochs' chains; with `validate_args` they are checked."""
-    arrays = self._arrays()
-    return epoch_stages.History(
-      epoch_arguments.chains(self._graphs(), arrays, self.validate_args),
-      # The widest dtype is used because rounding errors accumulate over stages.
-      structures.cast(arrays["boundaries"], static.wide_float()),
+    return epoch_stages.history(
+      self._graphs(),
+      self._arrays(),
       self._parameters["state_maps"],
+      self.validate_args,
     )
 
   def _stages_of(self, cause: str | None) -> list[epoch_stages.Stage]:
     """Returns the stages of absorption by one cause."""
-    return epoch_causes.stages_of(self._stages(), self._graphs(), cause)
+    return epoch_values.stages_of(self._stages(), self._graphs(), cause)
 
   # These three take other stages too, such as those of one cause.
 
@@ -247,22 +241,22 @@ class EpochHooks(comparable.Comparable):
     return self._of_times(epoch_values.log_hazard_function, value)
 
   def _quantile(self, value: Array) -> Array:
-    return self._of_times(epoch_quantiles.quantile, value)
+    return self._of_times(epoch_moments.quantile, value)
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    return self._of_times(epoch_quantiles.quantile_log_survival, value)
+    return self._of_times(epoch_moments.quantile_log_survival, value)
 
   def _quantile_log_cdf(self, value: Array) -> Array:
-    return self._of_times(epoch_quantiles.quantile_log_cdf, value)
+    return self._of_times(epoch_moments.quantile_log_cdf, value)
 
   def _laplace_transform(self, u: Array) -> Array:
-    return self._of_times(epoch_transforms.laplace_transform, u)
+    return self._of_times(epoch_moments.laplace_transform, u)
 
   def _moment_generating_function(self, s: Array) -> Array:
-    return self._of_times(epoch_transforms.moment_generating_function, s)
+    return self._of_times(epoch_moments.moment_generating_function, s)
 
   def _mean(self) -> Array:
-    times = epoch_rewards.sojourn_times(self._history())
+    times = epoch_levels.sojourn_times(self._history())
     first, *others = (np.sum(x, axis=-1) for x in times)
     return self._finished(sum(others, first))
 
@@ -275,12 +269,12 @@ class EpochHooks(comparable.Comparable):
     return self._finished(epoch_moments.moment(self._stages(), k))
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    return epoch_totals.sample_times(
+    return epoch_paths.sample_times(
       n, seed, self._stages(), self._batch_shape(), self.dtype
     )
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
-    return epoch_nodes.of_stages(
+    return epoch_moments.nodes(
       self._stages(), batch, self._log_prob, self.dtype
     )
 
@@ -360,7 +354,7 @@ class EpochHooks(comparable.Comparable):
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
     stages = epoch_stages.of_data(self._stages())
-    by_cause = epoch_causes.stages_of(stages, self._graphs(), cause)
+    by_cause = epoch_values.stages_of(stages, self._graphs(), cause)
     return self._log_of_ends(by_cause, lower, upper)
 
   def _log_of_ends(
@@ -369,8 +363,8 @@ class EpochHooks(comparable.Comparable):
     low, high = (
       structures.cast(x, static.wide_float()) for x in (lower, upper)
     )
-    pieces = epoch_intervals.pieces(stages, low, high)
-    logs = epoch_intervals.log_prob(stages, pieces)
+    pieces = epoch_statistics.pieces(stages, low, high)
+    logs = epoch_statistics.log_of_pieces(stages, pieces)
     # A density may be above one.
     logs = np.where(low == high, logs, array_utils.at_most(logs, 0.0))
     return self._finished(logs, static.shape(lower))

@@ -8,7 +8,8 @@ before, let v_m(t)_i = E[Y_1^m_1 ... Y_R^m_R; X_t = i] for multi-indices m. Then
 so that the vectors v_m are the levels of a larger chain in which paths also move
 from level m - e_k to m. What absorbed paths gathered is not lost, as it was
 counted when it was gathered: E[Y^m] is the integral of sum_k m_k v_{m - e_k} r_k.
-Such integrals are masses of phases which are entered and never left.
+Such integrals are masses of phases which are entered and never left. Times in
+the phases are the integral of v_0.
 
 The chain of an epoch is killed at a constant rate c, so that the moves to the
 next level are part of the rates out of a phase, and what is computed is
@@ -28,7 +29,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import autodiff
@@ -41,6 +41,9 @@ from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import kept_indices
+
+# The least unit of time, whose inverse is in range; zero in single precision.
+_LEAST_UNIT = 2.0**-900
 
 
 class Carried(NamedTuple):
@@ -198,7 +201,7 @@ def _larger(
   ends = kept_indices.evaluate(
     _ends, edges.sources, edges.targets, p, levels, gathering, steps
   )
-  return edge_rates.EdgeRates(*ends, epoch_edges.joined_rates(rates))
+  return edge_rates.EdgeRates(*ends, epoch_stages.joined_rates(rates))
 
 
 def _ends(
@@ -232,7 +235,7 @@ def _ends(
   inner = np.where(targets < p, targets + steps, end)
   own = np.reshape(sources + steps, (-1,)), np.reshape(inner, (-1,))
   every = [own[0], *starts, more], [own[1], *stops, more * 0 + end]
-  return epoch_edges.joined_ends(every[0]), epoch_edges.joined_ends(every[1])
+  return epoch_stages.joined_ends(every[0]), epoch_stages.joined_ends(every[1])
 
 
 def sojourns(edges: Edges, shares: Array) -> Array:
@@ -272,3 +275,92 @@ def gained(times: Array, rates: Array) -> Array:
   endless = np.logical_not(times < math.inf) & np.logical_not(np.isnan(times))
   finite = np.where(endless, 0.0, times) * rates
   return np.where(endless & (rates > 0.0), math.inf, finite)
+
+
+def sojourn_times(history: epoch_stages.History) -> list[Array]:
+  """Computes the expected times in the phases of each epoch, (..., p_k)."""
+
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
+    unit = np.maximum(autodiff.stop_gradient(length), _LEAST_UNIT)
+    return _gathered(history.chains[k].edges, carried, length, unit)
+
+  def finishing(k: int, carried: Carried) -> Array:
+    edges, shares = history.chains[k].edges, carried.shares[..., 0, :]
+    scale = np.exp(carried.log_scale)[..., None]
+    return scaled_times(sojourns(edges, shares), scale)
+
+  initial = start(history.chains[0], 1)
+  return epoch_stages.through_epochs(history, initial, passing, finishing)
+
+
+def sojourn_times_within(
+  history: epoch_stages.History, since: Array | None, until: Array
+) -> list[Array]:
+  """Computes expected times in the phases between two times, (..., p_k).
+
+  Args:
+    history: the chains.
+    since: (...), as until; None for zero.
+    until: (...), finite and >= 0, else results are NaN.
+  """
+  until = np.where(until >= 0.0, until, math.nan)
+  if since is not None:
+    since = np.where(since >= 0.0, since, math.nan)
+
+  def within(k: int, carried: Carried) -> Array:
+    edges = history.chains[k].edges
+    length, begin = history.length(k), history.start(k)
+    end = _until(until - begin, length, k == 0)
+    if since is not None:
+      before = _since(since - begin, length)
+      carried = passed(edges, carried, before)
+      end = np.where(end <= before, 0.0, end - before)
+    return _gathered(edges, carried, end, _longest(end))[1]
+
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
+    after = passed(history.chains[k].edges, carried, length)
+    return after, within(k, carried)
+
+  initial = start(history.chains[0], 1)
+  return epoch_stages.through_epochs(history, initial, passing, within)
+
+
+def _until(time: Array, length: Array | None, is_first: bool) -> Array:
+  """Moves the end of a window, since the start of an epoch, into the epoch.
+
+  A window that ends at a boundary ends in the epoch before, so that one epoch
+  alone has the derivative in that time.
+  """
+  outside = time < 0.0 if is_first else time <= 0.0
+  time = np.where(outside, 0.0, time)
+  return time if length is None else np.where(time > length, length, time)
+
+
+def _since(time: Array, length: Array | None) -> Array:
+  """Moves the start of a window into an epoch, at a boundary the later one."""
+  time = np.where(time < 0.0, 0.0, time)
+  return time if length is None else np.where(time >= length, length, time)
+
+
+def passed(edges: Edges, carried: Carried, times: Array) -> Carried:
+  """Carries masses through an epoch without gathering anything."""
+  unit = _longest(times)
+  return through(edges, carried, [], 0, 1, times, unit)[0]
+
+
+def _longest(times: Array) -> Array:
+  """Returns the largest of some times, one if there is none above zero."""
+  fixed = autodiff.stop_gradient(times)
+  if 0 in static.shape(times):
+    return np.sum(fixed) + 1.0
+  longest = np.max(np.where(np.isfinite(fixed), fixed, 0.0))
+  return np.where(longest > 0.0, longest, 1.0)
+
+
+def _gathered(
+  edges: Edges, carried: Carried, times: Array, unit: Array
+) -> tuple[Carried, Array]:
+  """Carries masses through an epoch, and gathers the times in its phases."""
+  stay = Move(0, 1, np.ones_like(carried.shares[..., 0, :]))
+  carried, gathered = through(edges, carried, [stay], 1, 1, times, unit)
+  return carried, gathered.masses()[..., 0, :] * unit[..., None]

@@ -1,28 +1,31 @@
-"""Moments of absorption times and rewards with epochs.
+"""Moments, transforms, quantiles and quadrature of absorption times with epochs.
 
-Those of absorption times are sums of nonnegative terms.
-
-With c = E X and F = 1 - S the variance is E (X - c)^2, which is
+Moments are sums of nonnegative terms. With c = E X and F = 1 - S the variance is
+E (X - c)^2, which is
 
     2 times the integral of (c - t) F(t) over t < c
       + 2 times the integral of (t - c) S(t) over t > c,
 
 so that it is right however small it is beside c^2.
 
-Covariances of rewards are those of rewards less their mean rates in each epoch,
-which differ by constants if absorbed paths go on with the negative mean rates.
+Transforms E exp(-u X) and E exp(s X) need no subtraction. A stage of length D has
+the density f of absorption. With an exponential clock of rate u, the integral of
+exp(-u t) f(t) over t < D is the probability that the chain is absorbed before D
+and before the clock rings. For exp(s t) with s > 0, absorbed mass is killed at the
+rate s until D: the mass that is left then is exp(-s D) times the integral.
+
+Quantiles are searched for within each stage. Quadrature goes stage by stage, as
+densities jump at boundaries, and are smooth between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 import math
 
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.epochs import epoch_edges
-from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_values
 from phasic.internal import autodiff
@@ -31,21 +34,28 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import moment_chains
+from phasic.math.likelihood import phase_type
+from phasic.math.moments import generating_functions
+from phasic.math.moments import passages
 from phasic.math.moments import renewals
 from phasic.math.moments import truncated_moments
 from phasic.math.numeric import array_utils
+from phasic.math.numeric import special
+from phasic.math.quadrature import quadrature
+from phasic.math.quadrature import quadrature_points
+from phasic.math.quantiles import quantiles
 
-# The error of a covariance that is accepted, relative to standard deviations.
-_DIGITS = {"float64": 1e-6, "float32": 1e-2}
+# The log of a placeholder probability, for quantiles in other stages.
+_SOME = math.log(0.25)
 
 
-def moment(stages: list[epoch_stages.Stage], order: int) -> Array:
+def moment(stages: epoch_values.Stages, order: int) -> Array:
   """Computes E X^k as k times the integral of t^(k - 1) P(X > t)."""
   first, *others = (_share(stage, order) for stage in stages)
   return sum(others, first)
 
 
-def variance(stages: list[epoch_stages.Stage]) -> Array:
+def variance(stages: epoch_values.Stages) -> Array:
   """Computes the variance E (X - c)^2 with c = E X; it is inf if c is inf."""
   mean = moment(stages, 1)
   center = np.where(np.isfinite(mean), mean, 1.0)
@@ -59,106 +69,6 @@ def variance(stages: list[epoch_stages.Stage]) -> Array:
       before = before + np.exp(stage.log_mass) * ended
   total = sum(parts[1:], parts[0])
   return np.where(np.isfinite(mean), total, mean)
-
-
-def covariance(
-  history: epoch_stages.History, rewards: Sequence[Array]
-) -> Array:
-  """Computes the covariances of rewards, (..., R, R), for rewards (..., p_k, R).
-
-  They are NaN where a mean is infinite, and where differences leave less than
-  six digits of a covariance, relative to the standard deviations (two digits in
-  single precision).
-  """
-  size = static.shape(rewards[0])[-1]
-  history = _with_traps(history)
-  times = epoch_rewards.sojourn_times(history)
-  centered = [
-    _centered(own, time, history.length(k))
-    for k, (own, time) in enumerate(zip(rewards, times, strict=True))
-  ]
-  mean = epoch_rewards.of_times(times, centered)
-  finite = mean < math.inf
-  mean = np.where(finite, mean, 0.0)
-  second = epoch_rewards.cross_moments(history, centered)
-  # The first R rewards are positive parts, the others negative parts.
-  (up, cross), (back, down) = (
-    (rows[..., :size], rows[..., size:])
-    for rows in (second[..., :size, :], second[..., size:, :])
-  )
-  rest = mean[..., :size] - mean[..., size:]
-  product = rest[..., None] * rest[..., None, :]
-  with onp.errstate(invalid="ignore"):  # They may be infinite.
-    found = (up - cross) - (back - down) - product
-  known = finite[..., :size]
-  known = known[..., None] & known[..., None, :]
-  found = np.where(known | np.isnan(found), found, math.nan)
-  terms = up + cross + back + down + np.abs(product)
-  return np.where(_is_lost(found, terms), math.nan, found)
-
-
-def _is_lost(covariances: Array, terms: Array) -> Array:
-  """Returns where rounding errors of a sum of terms hide its digits."""
-  fixed = autodiff.stop_gradient
-  covariances, terms = fixed(covariances), fixed(terms)
-  dtype = static.dtype_name(covariances)
-  error = 64.0 * static.finfo_eps(dtype) * terms
-  size = static.shape(terms)[-1]
-  variances = np.sum(np.where(np.eye(size) > 0, covariances, 0.0), axis=-1)
-  spread = np.sqrt(np.maximum(variances, 0.0))
-  scale = spread[..., None] * spread[..., None, :]
-  return error > _DIGITS[dtype] * scale
-
-
-def _with_traps(history: epoch_stages.History) -> epoch_stages.History:
-  """Adds a phase to each epoch, where absorbed paths are until the last one."""
-  chains, maps = [], []
-  for k, chain in enumerate(history.chains):
-    edges, p = chain.edges, static.shape(chain.initial)[-1]
-    atom = np.zeros_like(chain.initial[..., 0])
-    if chain.prob_zero is not None:
-      atom = atom + chain.prob_zero
-    atom = atom[..., None]
-    if k < len(history.chains) - 1:
-      maps.append(history.state_maps[k].with_trap(p))
-    else:
-      # Paths end, those in the trap at any rate, as they gather nothing there.
-      trap, end = onp.asarray([p]), onp.asarray([p + 1])
-      targets = np.where(edges.targets == p, p + 1, edges.targets)
-      one = np.ones_like(atom)
-      edges = epoch_edges.joined(edges, targets, [(trap, end, one)])
-    initial = array_utils.joined(chain.initial, atom)
-    chains.append(chain._replace(initial=initial, edges=edges))
-  return history._replace(chains=chains, state_maps=maps)
-
-
-def _centered(rewards: Array, times: Array, length: Array | None) -> Array:
-  """Subtracts mean rates of rewards in an epoch; see `_with_traps`.
-
-  Args:
-    rewards: (..., p, R).
-    times: expected times in the phases, (..., p + 1).
-    length: the length of the epoch, (...); None for the last one, where nothing
-      is subtracted.
-
-  Returns:
-    The positive parts, then the negative parts, (..., p + 1, 2 R).
-  """
-  none = np.zeros_like(rewards[..., :1, :])
-  signed = np.concatenate([rewards, none], axis=-2)
-  if length is not None:
-    fixed, eps = autodiff.stop_gradient, 64.0 * static.finfo_eps(rewards)
-    own, length = fixed(rewards), fixed(length)[..., None]
-    rate = np.sum(fixed(times)[..., :-1, None] * own, axis=-2) / length
-    # All constants are right. The reward of a phase, if that is the rate but
-    # for rounding errors, leaves nothing of a reward that is certain.
-    near = np.abs(own - rate[..., None, :]) <= eps * rate[..., None, :]
-    same = np.max(np.where(near, own, 0.0), axis=-2)
-    rate = np.where(same > 0.0, same, rate)
-    signed = signed - rate[..., None, :]
-  is_up = signed >= 0.0
-  up, down = np.where(is_up, signed, 0.0), np.where(is_up, 0.0, -signed)
-  return np.concatenate([up, down], axis=-1)
 
 
 def _share(stage: epoch_stages.Stage, order: int) -> Array:
@@ -216,7 +126,7 @@ def _below(
   inside = since > 0.0
   rest: Array | float = 0.0
   if stage.length is None:
-    limit = np.where(inside, since, epoch_values.time_within(stage))
+    limit = np.where(inside, since, epoch_stages.time_within(stage))
   else:
     ends = since > stage.length
     limit = np.where(inside & np.logical_not(ends), since, stage.length)
@@ -239,7 +149,7 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     since: c less its start, (...).
   """
   inside = since > 0.0
-  some = epoch_values.time_within(stage)
+  some = epoch_stages.time_within(stage)
   length: Array | None = None
   # An array of False: a stage without an end does not end before c.
   passed = since < -float("inf")
@@ -259,3 +169,214 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     None,
   )
   return np.where(passed, 0.0, _share(rest, 2))
+
+
+def quantile(stages: epoch_values.Stages, u: Array) -> Array:
+  """Computes the quantile of a probability, see `quantile_of_both`."""
+  return quantile_of_both(stages, *special.log_both(u))
+
+
+def quantile_log_survival(
+  stages: epoch_values.Stages, log_survival: Array
+) -> Array:
+  """Computes the time t with log P(X > t) as given."""
+  log_cdf = special.log1mexp(log_survival)
+  return quantile_of_both(stages, log_cdf, log_survival)
+
+
+def quantile_log_cdf(stages: epoch_values.Stages, log_cdf: Array) -> Array:
+  """Computes the time t with log P(X <= t) as given."""
+  return quantile_of_both(stages, log_cdf, special.log1mexp(log_cdf))
+
+
+def quantile_of_both(
+  stages: epoch_values.Stages, log_cdf: Array, log_survival: Array
+) -> Array:
+  """Computes inf{t: F(t) >= u}; NaN where underflowed mass may change it.
+
+  It is computed from the one of F and S = 1 - F that is below one half. In a
+  stage they are
+
+      F(t) = F(b) + m F_k(t - b),   S(t) = m S_k(t - b),
+
+  with b its start and m the mass that reaches it.
+
+  Args:
+    stages: the stages.
+    log_cdf: log u, (...).
+    log_survival: log (1 - u), (...).
+  """
+  left = log_cdf < math.log(0.5)
+  before = np.zeros_like(stages[0].log_mass) - float("inf")
+  result = before
+  for k, stage in enumerate(stages):
+    below, above = log_cdf > before, log_survival < stage.log_mass
+    later = (below & left) | (above & np.logical_not(left))
+    if k == 0:
+      later = later | True
+    some = later & left & (before > -float("inf"))
+    gone = np.where(some, before, -1.0) - np.where(some, log_cdf, 0.0)
+    own = np.where(some, special.log1mexp(gone), 0.0)
+    own = log_cdf + own - stage.log_mass
+    own = np.where(later & left, own, _SOME)
+    rest = np.where(
+      later & np.logical_not(left), log_survival - stage.log_mass, _SOME
+    )
+    found = stage.start + np.where(
+      left,
+      epoch_values.of_stage(quantiles.quantile_log_cdf, stage, own),
+      epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
+    )
+    if k > 0:
+      # Rounding must not move an earlier stage's quantile beyond the start of
+      # this one. A quantile at this start is NaN if the stage's mass is NaN.
+      unknown = np.isnan(stage.log_mass) & (result >= stage.start)
+      early = np.where(unknown, math.nan, np.minimum(result, stage.start))
+      found = np.where(later, found, early)
+    if stage.log_lost is not None:
+      p = static.shape(stage.initial)[-1]
+      eps = static.finfo_eps(static.dtype_name(stage.log_mass))
+      hidden = log_survival < stage.log_lost + math.log(p / eps)
+      found = np.where(later & hidden & np.logical_not(left), math.nan, found)
+    result = found
+    if stage.length is not None:
+      ended = epoch_values.of_kind("log_cdf", stage, stage.length)
+      before = special.logaddexp(before, stage.log_mass + ended)
+  return result
+
+
+def laplace_transform(stages: epoch_values.Stages, u: Array) -> Array:
+  """Computes E exp(-u X) for u >= 0; NaN for other u."""
+  parts = []
+  for stage in stages:
+    if stage.length is None:
+      found = epoch_values.of_stage(passages.laplace_transform, stage, u)
+    else:
+      found = _before_clock(stage, stage.length, u)
+    with onp.errstate(invalid="ignore"):  # u may be inf.
+      parts.append(np.exp(stage.log_mass - u * stage.start) * found)
+  return array_utils.at_most(sum(parts[1:], parts[0]), 1.0)
+
+
+def moment_generating_function(stages: epoch_values.Stages, s: Array) -> Array:
+  """Computes E exp(s X); inf for s at or above the last stage's decay rate."""
+  grows = s > 0
+  # Each branch gets the argument zero where the other branch is selected, so
+  # that its values and derivatives are finite.
+  up = np.where(grows & (s < math.inf), s, 0.0)
+  down = np.where(grows, 0.0, 0.0 - s)
+  parts = []
+  for stage in stages:
+    if stage.length is None:
+      function = generating_functions.moment_generating_function
+      value = epoch_values.of_stage(function, stage, up)
+      never = value == 0.0
+      found = np.log(np.where(never, 1.0, value))
+      found = np.where(never, -math.inf, found)
+    else:
+      found = _log_grown(stage, stage.length, up)
+    log = stage.log_mass + up * stage.start + found
+    # A stage that is never reached contributes zero.
+    none = stage.log_mass == -math.inf
+    with onp.errstate(over="ignore"):  # The value may be inf.
+      parts.append(np.where(none, 0.0, np.exp(np.where(none, 0.0, log))))
+  total = sum(parts[1:], parts[0])
+  found = np.where(grows, total, laplace_transform(stages, down))
+  return np.where(np.isfinite(s), found, math.nan)
+
+
+def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
+  """Integrates exp(-u t) f(t) over a stage, t since the stage's start."""
+  good = (u >= 0) & (u < math.inf)
+  rates = np.where(good, u, math.nan)[..., None]
+  edges = epoch_stages.with_trap(
+    stage.edges, static.shape(stage.initial)[-1], rates
+  )
+  none = np.zeros_like(stage.initial[..., :1])
+  initial = np.concatenate([stage.initial, none], axis=-1)
+  return phase_type.cdf(length, initial, edges, prob_zero=stage.prob_zero)
+
+
+def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
+  """Computes the log of the integral of exp(s t) f(t) over a stage, s >= 0."""
+  p = static.shape(stage.initial)[-1]
+  phases = onp.arange(p)
+  absorbed, trap = onp.asarray([p]), onp.asarray([p + 1])
+  clock = autodiff.stop_gradient(1.0 / length)[..., None]
+  edges = epoch_stages.joined_edges(
+    stage.edges,
+    stage.edges.targets,
+    [
+      # Phase p is entered where the stage's chain is absorbed. From there the
+      # clock leads to absorption, now p + 2, and from other phases to the trap.
+      (phases, phases * 0 + p + 1, clock),
+      (absorbed, trap, s[..., None]),
+      (absorbed, onp.asarray([p + 2]), clock),
+    ],
+  )
+  batch = static.shape(stage.initial)[:-1]
+  atom = np.broadcast_to(structures.cast(stage.prob_zero, s.dtype), batch)
+  parts = [stage.initial, atom[..., None], np.zeros_like(atom[..., None])]
+  log_density = phase_type.log_prob(
+    length, np.concatenate(parts, axis=-1), edges, prob_zero=0.0
+  )
+  undone = clock[..., 0] * length - np.log(clock[..., 0])
+  return log_density + undone + s * length
+
+
+def nodes(
+  stages: epoch_values.Stages,
+  batch: static.Shape,
+  log_prob: Callable[[Array], Array],
+  dtype: str,
+) -> quadrature_points.QuadraturePoints:
+  """Concatenates the quadrature points of all stages.
+
+  Args:
+    stages: the stages.
+    batch: what their batches broadcast to.
+    log_prob: the log density, of times in the dtype, the batch last.
+    dtype: the dtype of the distribution.
+  """
+  found = [_nodes_of_stage(stage, batch, dtype) for stage in stages]
+  wide = static.wide_float()
+  atom = structures.cast(stages[0].prob_zero, wide)
+  some = atom > 0
+  log_atom = np.log(np.where(some, atom, 1.0))
+  # An unknown atom is NaN, which the product 0 * atom keeps.
+  log_atom = np.where(some, log_atom, 0.0 * atom - math.inf)
+  log_atom = np.broadcast_to(log_atom, batch)
+
+  def joined(*parts: Array) -> Array:
+    return np.concatenate(list(parts), axis=0)
+
+  rules = [nodes.rule for nodes in found]
+  rule = rules[0]._replace(
+    points=joined(*(rule.points for rule in rules)),
+    log_weights=joined(*(rule.log_weights for rule in rules)),
+    coarse=joined(*(rule.coarse for rule in rules)),
+    tolerance=max(rule.tolerance for rule in rules),
+  )
+  values = joined(*(nodes.values for nodes in found))
+  # All densities come from one call, as those of the other distribution in a
+  # divergence: the divergence of equal distributions is then exactly zero.
+  logs = structures.cast(log_prob(values), wide)
+  masses = quadrature.masses(logs, rule.log_weights)
+  return quadrature_points.QuadraturePoints(
+    rule, values, masses, logs, log_atom
+  )
+
+
+def _nodes_of_stage(
+  stage: epoch_stages.Stage, batch: static.Shape, dtype: str
+) -> quadrature_points.QuadraturePoints:
+  """Returns the quadrature points of one stage, with log densities zero."""
+  initial = structures.cast(stage.initial, dtype)
+  initial = np.broadcast_to(initial, (*batch, static.shape(initial)[-1]))
+  rates = structures.cast(stage.edges.parameters, dtype)
+  atom = structures.cast(stage.prob_zero, dtype)
+  model = (initial, stage.edges._replace(parameters=rates), None, atom)
+  start = structures.cast(stage.start, static.wide_float())
+  start = np.broadcast_to(start, batch)
+  end = start + (math.inf if stage.length is None else stage.length)
+  return quadrature_points.of_interval(model, False, start, end, np.zeros_like)

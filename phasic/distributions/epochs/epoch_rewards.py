@@ -1,8 +1,11 @@
-"""Times in phases, and moments and transforms of rewards, through epochs.
+"""Moments and transforms of rewards through epochs.
 
-See `epoch_levels` for the vectors v_m. Times in the phases of an epoch are the
-integral of v_0. A second moment E[Y_a Y_b] is the integral of v_a r_b + v_b r_a,
-for which the vectors v_a of all rewards are carried at once, as a batch.
+See `epoch_levels` for the vectors v_m. A second moment E[Y_a Y_b] is the integral
+of v_a r_b + v_b r_a, for which the vectors v_a of all rewards are carried at once,
+as a batch.
+
+Covariances are those of rewards less their mean rates in each epoch, which differ
+by constants if absorbed paths go on with the negative mean rates.
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.epochs import epoch_edges
 from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_stages
+from phasic.distributions.epochs.epoch_levels import Carried
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -26,8 +29,8 @@ from phasic.math.moments import count_levels
 from phasic.math.numeric import array_utils
 from phasic.math.rewards import multivariate
 
-# The least unit of time, whose inverse is in range; zero in single precision.
-_LEAST_UNIT = 2.0**-900
+# The error of a covariance that is accepted, relative to standard deviations.
+_DIGITS = {"float64": 1e-6, "float32": 1e-2}
 
 # The largest number of phases of all levels of a moment.
 MAX_PHASES = 2**20
@@ -35,108 +38,9 @@ MAX_PHASES = 2**20
 MAX_ORDER = 6
 
 
-def sojourn_times(history: epoch_stages.History) -> list[Array]:
-  """Computes the expected times in the phases of each epoch, (..., p_k)."""
-
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
-    unit = np.maximum(autodiff.stop_gradient(length), _LEAST_UNIT)
-    return _gathered(history.chains[k].edges, carried, length, unit)
-
-  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
-    edges, shares = history.chains[k].edges, carried.shares[..., 0, :]
-    scale = np.exp(carried.log_scale)[..., None]
-    return epoch_levels.scaled_times(
-      epoch_levels.sojourns(edges, shares), scale
-    )
-
-  initial = epoch_levels.start(history.chains[0], 1)
-  return epoch_stages.through_epochs(history, initial, passing, finishing)
-
-
-def sojourn_times_within(
-  history: epoch_stages.History, since: Array | None, until: Array
-) -> list[Array]:
-  """Computes expected times in the phases between two times, (..., p_k).
-
-  Args:
-    history: the chains.
-    since: (...), as until; None for zero.
-    until: (...), finite and >= 0, else results are NaN.
-  """
-  until = np.where(until >= 0.0, until, math.nan)
-  if since is not None:
-    since = np.where(since >= 0.0, since, math.nan)
-
-  def within(k: int, carried: epoch_levels.Carried) -> Array:
-    edges = history.chains[k].edges
-    length, begin = history.length(k), history.start(k)
-    end = _until(until - begin, length, k == 0)
-    if since is not None:
-      before = _since(since - begin, length)
-      carried = _passed(edges, carried, before)
-      end = np.where(end <= before, 0.0, end - before)
-    return _gathered(edges, carried, end, _longest(end))[1]
-
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
-    after = _passed(history.chains[k].edges, carried, length)
-    return after, within(k, carried)
-
-  initial = epoch_levels.start(history.chains[0], 1)
-  return epoch_stages.through_epochs(history, initial, passing, within)
-
-
-def _until(time: Array, length: Array | None, is_first: bool) -> Array:
-  """Moves the end of a window, since the start of an epoch, into the epoch.
-
-  A window that ends at a boundary ends in the epoch before, so that one epoch
-  alone has the derivative in that time.
-  """
-  outside = time < 0.0 if is_first else time <= 0.0
-  time = np.where(outside, 0.0, time)
-  return time if length is None else np.where(time > length, length, time)
-
-
-def _since(time: Array, length: Array | None) -> Array:
-  """Moves the start of a window into an epoch, at a boundary the later one."""
-  time = np.where(time < 0.0, 0.0, time)
-  return time if length is None else np.where(time >= length, length, time)
-
-
-def _passed(
-  edges: Edges, carried: epoch_levels.Carried, times: Array
-) -> epoch_levels.Carried:
-  """Carries masses through an epoch without gathering anything."""
-  unit = _longest(times)
-  return epoch_levels.through(edges, carried, [], 0, 1, times, unit)[0]
-
-
-def _longest(times: Array) -> Array:
-  """Returns the largest of some times, one if there is none above zero."""
-  fixed = autodiff.stop_gradient(times)
-  if 0 in static.shape(times):
-    return np.sum(fixed) + 1.0
-  longest = np.max(np.where(np.isfinite(fixed), fixed, 0.0))
-  return np.where(longest > 0.0, longest, 1.0)
-
-
-def _gathered(
-  edges: Edges, carried: epoch_levels.Carried, times: Array, unit: Array
-) -> tuple[epoch_levels.Carried, Array]:
-  """Carries masses through an epoch, and gathers the times in its phases."""
-  stay = epoch_levels.Move(0, 1, np.ones_like(carried.shares[..., 0, :]))
-  carried, gathered = epoch_levels.through(
-    edges, carried, [stay], 1, 1, times, unit
-  )
-  return carried, gathered.masses()[..., 0, :] * unit[..., None]
-
-
 def means(history: epoch_stages.History, rewards: Sequence[Array]) -> Array:
   """Computes the expected rewards, (..., R), for rewards (..., p_k, R)."""
-  return of_times(sojourn_times(history), rewards)
+  return of_times(epoch_levels.sojourn_times(history), rewards)
 
 
 def of_times(times: Sequence[Array], rewards: Sequence[Array]) -> Array:
@@ -157,13 +61,9 @@ def cross_moments(
   size = static.shape(rewards[0])[-1]
   none = np.zeros((size, 1, 1), dtype=start.shares.dtype)
   units = none[..., 0, 0]
-  start = epoch_levels.Carried(
-    start.shares + none, start.log_scale + units, units
-  )
+  start = Carried(start.shares + none, start.log_scale + units, units)
 
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
     by_reward = np.moveaxis(rewards[k], -1, -2)
     time = length[..., None]
     unit = autodiff.stop_gradient(time)
@@ -181,7 +81,7 @@ def cross_moments(
     times = after.masses()[..., 0, :] * (unit * carried.units)[..., None]
     return carried, _weighted(times, rewards[k])
 
-  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+  def finishing(k: int, carried: Carried) -> Array:
     times = _gathered_at_last(
       chains[k].edges, carried, np.moveaxis(rewards[k], -1, -2)
     )
@@ -202,9 +102,7 @@ def _with_axis(
   return chain._replace(initial=chain.initial[..., None, :], edges=edges)
 
 
-def _gathered_at_last(
-  edges: Edges, carried: epoch_levels.Carried, rewards: Array
-) -> Array:
+def _gathered_at_last(edges: Edges, carried: Carried, rewards: Array) -> Array:
   """Integrates v_a over the last epoch, (..., R, p)."""
   shares = carried.shares
   times = epoch_levels.sojourns(edges, shares[..., 0, :])
@@ -254,9 +152,7 @@ def mixed_moment(
   start = epoch_levels.start(history.chains[0], len(levels))
   start = start._replace(units=start.units + onp.zeros(len(counts)))
 
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
     unit = autodiff.stop_gradient(length)
     carried = epoch_levels.in_units(
       carried,
@@ -271,7 +167,7 @@ def mixed_moment(
     gained = np.sum(after.masses()[..., 0, :], axis=-1)
     return carried, gained * _power(carried.units, counts)
 
-  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+  def finishing(k: int, carried: Carried) -> Array:
     edges = history.chains[k].edges
     return _moment_at_last(edges, carried, rewards[k], levels, counts)
 
@@ -308,7 +204,7 @@ def _power(x: Array, orders: tuple[int, ...]) -> Array:
 
 def _moment_at_last(
   edges: Edges,
-  carried: epoch_levels.Carried,
+  carried: Carried,
   rewards: Array,
   levels: Sequence[tuple[int, ...]],
   counts: tuple[int, ...],
@@ -355,20 +251,18 @@ def laplace_transform(
   def killing(k: int) -> Array:
     return np.sum(safe[..., None, :] * rewards[k], axis=-1)
 
-  def passing(
-    k: int, carried: epoch_levels.Carried, length: Array
-  ) -> tuple[epoch_levels.Carried, Array]:
+  def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
     edges, rates = history.chains[k].edges, killing(k)
     shares, none = _distribution(carried)
     p = static.shape(shares)[-1]
-    trapped = epoch_edges.with_trap(edges, p, rates)
+    trapped = epoch_stages.with_trap(edges, p, rates)
     more = np.concatenate([shares, np.zeros_like(shares[..., :1])], axis=-1)
     ended = phase_type.cdf(length, more, trapped, prob_zero=none)
-    killed = epoch_edges.with_exits(edges, p, rates)
-    after = _passed(killed, carried, length)
+    killed = epoch_stages.with_exits(edges, p, rates)
+    after = epoch_levels.passed(killed, carried, length)
     return after, np.exp(carried.log_scale) * ended
 
-  def finishing(k: int, carried: epoch_levels.Carried) -> Array:
+  def finishing(k: int, carried: Carried) -> Array:
     shares, none = _distribution(carried)
     one, rates = np.ones_like(shares[..., :1]), killing(k)[..., None]
     ended = multivariate.joint_laplace_transform(
@@ -382,7 +276,7 @@ def laplace_transform(
   return array_utils.at_most(total, 1.0)
 
 
-def _distribution(carried: epoch_levels.Carried) -> tuple[Array, Array]:
+def _distribution(carried: Carried) -> tuple[Array, Array]:
   """Returns a distribution of phases in proportion to masses, and zeros.
 
   Masses of zero are no distribution. Any serves, as their scale is zero.
@@ -391,3 +285,103 @@ def _distribution(carried: epoch_levels.Carried) -> tuple[Array, Array]:
   empty = np.all(shares == 0.0, axis=-1)[..., None]
   shares = np.where(empty, 1.0 / static.shape(shares)[-1], shares)
   return shares, np.zeros_like(shares[..., 0])
+
+
+def covariance(
+  history: epoch_stages.History, rewards: Sequence[Array]
+) -> Array:
+  """Computes the covariances of rewards, (..., R, R), for rewards (..., p_k, R).
+
+  They are NaN where a mean is infinite, and where differences leave less than
+  six digits of a covariance, relative to the standard deviations (two digits in
+  single precision).
+  """
+  size = static.shape(rewards[0])[-1]
+  history = _with_traps(history)
+  times = epoch_levels.sojourn_times(history)
+  centered = [
+    _centered(own, time, history.length(k))
+    for k, (own, time) in enumerate(zip(rewards, times, strict=True))
+  ]
+  mean = of_times(times, centered)
+  finite = mean < math.inf
+  mean = np.where(finite, mean, 0.0)
+  second = cross_moments(history, centered)
+  # The first R rewards are positive parts, the others negative parts.
+  (up, cross), (back, down) = (
+    (rows[..., :size], rows[..., size:])
+    for rows in (second[..., :size, :], second[..., size:, :])
+  )
+  rest = mean[..., :size] - mean[..., size:]
+  product = rest[..., None] * rest[..., None, :]
+  with onp.errstate(invalid="ignore"):  # They may be infinite.
+    found = (up - cross) - (back - down) - product
+  known = finite[..., :size]
+  known = known[..., None] & known[..., None, :]
+  found = np.where(known | np.isnan(found), found, math.nan)
+  terms = up + cross + back + down + np.abs(product)
+  return np.where(_is_lost(found, terms), math.nan, found)
+
+
+def _is_lost(covariances: Array, terms: Array) -> Array:
+  """Returns where rounding errors of a sum of terms hide its digits."""
+  fixed = autodiff.stop_gradient
+  covariances, terms = fixed(covariances), fixed(terms)
+  dtype = static.dtype_name(covariances)
+  error = 64.0 * static.finfo_eps(dtype) * terms
+  size = static.shape(terms)[-1]
+  variances = np.sum(np.where(np.eye(size) > 0, covariances, 0.0), axis=-1)
+  spread = np.sqrt(np.maximum(variances, 0.0))
+  scale = spread[..., None] * spread[..., None, :]
+  return error > _DIGITS[dtype] * scale
+
+
+def _with_traps(history: epoch_stages.History) -> epoch_stages.History:
+  """Adds a phase to each epoch, where absorbed paths are until the last one."""
+  chains, maps = [], []
+  for k, chain in enumerate(history.chains):
+    edges, p = chain.edges, static.shape(chain.initial)[-1]
+    atom = np.zeros_like(chain.initial[..., 0])
+    if chain.prob_zero is not None:
+      atom = atom + chain.prob_zero
+    atom = atom[..., None]
+    if k < len(history.chains) - 1:
+      maps.append(history.state_maps[k].with_trap(p))
+    else:
+      # Paths end, those in the trap at any rate, as they gather nothing there.
+      trap, end = onp.asarray([p]), onp.asarray([p + 1])
+      targets = np.where(edges.targets == p, p + 1, edges.targets)
+      one = np.ones_like(atom)
+      edges = epoch_stages.joined_edges(edges, targets, [(trap, end, one)])
+    initial = array_utils.joined(chain.initial, atom)
+    chains.append(chain._replace(initial=initial, edges=edges))
+  return history._replace(chains=chains, state_maps=maps)
+
+
+def _centered(rewards: Array, times: Array, length: Array | None) -> Array:
+  """Subtracts mean rates of rewards in an epoch; see `_with_traps`.
+
+  Args:
+    rewards: (..., p, R).
+    times: expected times in the phases, (..., p + 1).
+    length: the length of the epoch, (...); None for the last one, where nothing
+      is subtracted.
+
+  Returns:
+    The positive parts, then the negative parts, (..., p + 1, 2 R).
+  """
+  none = np.zeros_like(rewards[..., :1, :])
+  signed = np.concatenate([rewards, none], axis=-2)
+  if length is not None:
+    fixed, eps = autodiff.stop_gradient, 64.0 * static.finfo_eps(rewards)
+    own, length = fixed(rewards), fixed(length)[..., None]
+    rate = np.sum(fixed(times)[..., :-1, None] * own, axis=-2) / length
+    # All constants are right. The reward of a phase, if that is the rate but
+    # for rounding errors, leaves nothing of a reward that is certain.
+    near = np.abs(own - rate[..., None, :]) <= eps * rate[..., None, :]
+    same = np.max(np.where(near, own, 0.0), axis=-2)
+    rate = np.where(same > 0.0, same, rate)
+    signed = signed - rate[..., None, :]
+  is_up = signed >= 0.0
+  up, down = np.where(is_up, signed, 0.0), np.where(is_up, 0.0, -signed)
+  return np.concatenate([up, down], axis=-1)

@@ -5,19 +5,35 @@ The stages of `Epochs` have each epoch's chain and initial distribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+import numpy as onp
 
+from phasic.distributions.absorption import of_graph
+from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.epochs import epoch_arguments
+from phasic.graphs.core import graph as graph_lib
+from phasic.graphs.core import linear_weights
 from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import chain as chain_lib
+from phasic.math.model import edge_rates
+from phasic.math.model import value_checks
 from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
+
+# Its inverse is in the range of all dtypes.
+_LEAST_RATE = 1e-37
+# Shorter times may underflow as parts of the time of one jump; it is zero in
+# single precision.
+_SHORT = 2.0**-900
 
 
 class Stage(NamedTuple):
@@ -86,6 +102,53 @@ class History(NamedTuple):
     # Traced boundaries cannot raise.
     good = (length > 0.0) & (length < math.inf)
     return np.where(good, length, math.nan)
+
+
+def history(
+  graphs: Sequence[graph_lib.Graph],
+  arrays: Mapping[str, ParameterValue],
+  state_maps: Sequence[state_maps_lib.StateMap],
+  validate: bool,
+) -> History:
+  """Returns the chains of epochs.
+
+  Args:
+    graphs: the graph of each epoch.
+    arrays: by name, such as params[0].
+    state_maps: how phases are mapped at each boundary.
+    validate: whether to check values.
+  """
+  # The widest dtype is used because rounding errors accumulate over stages.
+  wide = static.wide_float()
+  chains = []
+  for k, graph in enumerate(graphs):
+    x, values = (
+      arrays.get(epoch_arguments.name(of, k))
+      for of in epoch_arguments.OF_EPOCHS
+    )
+    # Messages refer to initial masses and edge weights by methods of the graph.
+    start = f"graphs[{k}].initial_probs(params[{k}])"
+    weights = f"graphs[{k}].edge_values(params[{k}])"
+    if values is None:
+      x = structures.cast(graph.params_array(None) if x is None else x, wide)
+      values = graph.edge_values(x)
+    else:
+      weights = epoch_arguments.name("edge_values", k)
+    edges = graph.edge_weights(edge_values=structures.cast(values, wide))
+    if k == 0:
+      initial, atom = linear_weights.start_arrays(graph, x, wide)
+    else:
+      p = graph.num_phases
+      initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
+    if validate:
+      if x is not None:
+        of_graph.check_params(epoch_arguments.name("params", k), graph, x)
+      initial, edges, atom = value_checks.check_edge_model(
+        initial, edges, atom, names=(start, weights)
+      )
+    chains.append(StageChain(initial, edges, atom))
+  boundaries = structures.cast(arrays["boundaries"], wide)
+  return History(chains, boundaries, state_maps)
 
 
 class _Carried(Protocol):
@@ -195,3 +258,127 @@ def distribution_at(stage: Stage, time: Array) -> occupancy.Transient:
   Probabilities are zero, and not NaN, if the chain is surely absorbed before.
   """
   return occupancy.carried(stage.initial, stage.edges, time)
+
+
+def lost_before(stage: Stage) -> tuple[Stage, Array] | None:
+  """Returns where mass that underflowed before a stage counts most.
+
+  Returns:
+    The stage, started in all phases alike and without derivatives. And a log
+    scale: results are unknown if they are below this multiple of those of that
+    stage. None if no mass was lost.
+  """
+  if stage.log_lost is None:
+    return None
+  lost = autodiff.stop_gradient(stage.log_lost)
+  known = static.concrete(lost)
+  if known is not None and onp.all(known == -onp.inf):
+    return None
+  p = static.shape(stage.initial)[-1]
+  rates = autodiff.stop_gradient(stage.edges.parameters)
+  everywhere = stage._replace(
+    initial=np.ones_like(stage.initial) / p,
+    edges=stage.edges._replace(parameters=rates),
+    prob_zero=0.0,
+  )
+  eps = static.finfo_eps(static.dtype_name(lost))
+  return everywhere, lost + math.log(p / eps)
+
+
+def since(stage: Stage, value: Array) -> tuple[Array, Array]:
+  """Returns times since a stage's start, and a mask of values not before it.
+
+  Times outside of the stage are replaced by some within it, so that derivatives
+  of unused values are finite.
+  """
+  later = value >= stage.start
+  inside = later | True
+  some = time_within(stage)
+  if stage.length is not None:
+    inside = np.logical_not(value >= stage.start + stage.length)
+  # Negative times and NaN are not replaced in the first stage.
+  if isinstance(stage.start, float):
+    return np.where(inside, value, some), later
+  return np.where(inside & later, value - stage.start, some), later
+
+
+def time_within(stage: Stage) -> Array | float:
+  """Returns a time within a stage at which derivatives are in range.
+
+  It is about the time of one jump, at most half of the length of a stage that
+  is not very short.
+  """
+  some: Array | float = 1.0
+  rates = autodiff.stop_gradient(stage.edges.parameters)
+  if static.shape(rates)[-1] > 0:
+    largest = np.max(rates, axis=-1)
+    some = 1.0 / np.where(largest > _LEAST_RATE, largest, 1.0)
+  if stage.length is not None:
+    least = _SHORT * (some + np.zeros_like(stage.length))
+    some = np.minimum(some, np.maximum(0.5 * stage.length, least))
+  return some
+
+
+def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
+  """Selects for each time the value of the last stage that has begun.
+
+  Args:
+    parts: for each stage its values, and a mask of the times at which it has
+      begun; the first stage counts as begun at all times.
+  """
+  result, _ = parts[0]
+  for found, begun in parts[1:]:
+    result = np.where(begun, found, result)
+  return result
+
+
+def with_trap(edges: Edges, p: int, rates: Array) -> edge_rates.EdgeRates:
+  """Adds a phase p that is never left; absorption gets the index p + 1.
+
+  Args:
+    edges: `math.EdgeRates` of p phases, without coefficients.
+    p: the number of phases.
+    rates: at which phases lead to the trap, (..., p) or (..., 1) for all.
+  """
+  phases = onp.arange(p)
+  targets = np.where(edges.targets == p, p + 1, edges.targets)
+  return joined_edges(edges, targets, [(phases, phases * 0 + p, rates)])
+
+
+def with_exits(edges: Edges, p: int, rates: Array) -> edge_rates.EdgeRates:
+  """Adds edges from the phases to absorption, at rates (..., p)."""
+  phases = onp.arange(p)
+  return joined_edges(edges, edges.targets, [(phases, phases * 0 + p, rates)])
+
+
+def joined_edges(
+  edges: Edges,
+  targets: Array,
+  parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
+) -> edge_rates.EdgeRates:
+  """Appends edges; a part (sources, targets, rate) has one rate (..., 1)."""
+  weights = [(static.shape(edges.parameters)[-1], edges.parameters)]
+  weights += [(len(sources), rates) for sources, _, rates in parts]
+  return edge_rates.EdgeRates(
+    joined_ends([edges.sources, *(part[0] for part in parts)]),
+    joined_ends([targets, *(part[1] for part in parts)]),
+    joined_rates(weights),
+  )
+
+
+def joined_ends(parts: Sequence[Array | onp.ndarray]) -> Array:
+  """Concatenates sources, or targets, of edges."""
+  return np.concatenate([structures.cast(x, "int32") for x in parts])
+
+
+def joined_rates(parts: Sequence[tuple[int, Array]]) -> Array:
+  """Concatenates rates of edges; a part has their number, and may be one rate.
+
+  Args:
+    parts: numbers n of edges with their rates, (..., n) or (..., 1).
+  """
+  wide = [
+    rates if static.shape(rates)[-1] == n else rates * onp.ones(n)
+    for n, rates in parts
+  ]
+  return array_utils.joined(*wide)

@@ -13,6 +13,10 @@ summed, and one call of the kernel serves them all: that of a chain in which
 each phase leads to an end at a rate in proportion to its ratio, and to a trap
 at the rest of a common rate, given that the end is at time D. Nothing is
 subtracted that could lose digits.
+
+An exact time, or one that is right-censored, belongs to one epoch. An interval
+may extend over several: its probability is the sum of what lies in each of
+them, so that narrow intervals in far tails keep their digits.
 """
 
 from __future__ import annotations
@@ -25,15 +29,31 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import chain_events
-from phasic.distributions.epochs import epoch_edges
-from phasic.distributions.epochs import epoch_intervals
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.parts import state_maps as state_maps_lib
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import expected_statistics
+from phasic.math.likelihood import observations
 from phasic.math.m_step import rate_updates
+from phasic.math.numeric import special
+
+
+class Piece(NamedTuple):
+  """The part of each observation that lies in one epoch.
+
+  Attributes:
+    lower: the lower ends, since the start of the epoch, (..., n).
+    upper: the upper ends; equal ones are an exact time.
+    log_prob: the log of the probability, or density, that the observation is
+      made and absorption is in the epoch, or after it where right-censored.
+  """
+
+  lower: Array
+  upper: Array
+  log_prob: Array
 
 
 class Observed(NamedTuple):
@@ -41,7 +61,7 @@ class Observed(NamedTuple):
 
   Attributes:
     stages: the stages of the epochs, or those of one cause.
-    lower: lower ends, as in `epoch_intervals.pieces`.
+    lower: lower ends, as in `pieces`.
     upper: upper ends.
     weights: w, (..., n); observations of weight zero are ignored.
   """
@@ -50,6 +70,99 @@ class Observed(NamedTuple):
   lower: Array
   upper: Array
   weights: Array
+
+
+def pieces(
+  stages: Sequence[epoch_stages.Stage], lower: Array, upper: Array
+) -> list[Piece]:
+  """Divides observations among epochs.
+
+  Args:
+    stages: the stages of the epochs, or those of one cause; their batch
+      broadcasts with the ends.
+    lower: lower ends, as `Observations` has them; below zero for X <= upper.
+    upper: upper ends; equal to `lower` for exact times, inf for right-censored
+      ones.
+  """
+  found = []
+  for k, stage in enumerate(stages):
+    end = stages[k + 1].start if k + 1 < len(stages) else None
+    low, high, own = _within(stage, end, lower, upper)
+    logs = stage.log_mass + _log_prob(stage, low, high)
+    # A stage that is never reached has no distribution of phases.
+    own = own & np.logical_not(stage.log_mass == -math.inf)
+    found.append(Piece(low, high, np.where(own, logs, -math.inf)))
+  return found
+
+
+def log_of_pieces(
+  stages: Sequence[epoch_stages.Stage], found: Sequence[Piece]
+) -> Array:
+  """Computes the log probabilities of observations from their pieces.
+
+  They are NaN where mass that was lost at a boundary may matter.
+  """
+  total = _sum([piece.log_prob for piece in found])
+  bounds = []
+  for stage, piece in zip(stages, found, strict=True):
+    lost = epoch_stages.lost_before(stage)
+    if lost is None:
+      continue
+    everywhere, scale = lost
+    bound = scale + _log_prob(
+      everywhere,
+      autodiff.stop_gradient(piece.lower),
+      autodiff.stop_gradient(piece.upper),
+    )
+    counts = (piece.log_prob > -math.inf) | np.isnan(piece.log_prob)
+    bounds.append(np.where(counts, bound, -math.inf))
+  if not bounds:
+    return total
+  return np.where(total < _sum(bounds), math.nan, total)
+
+
+def _within(
+  stage: epoch_stages.Stage,
+  end: Array | float | None,
+  lower: Array,
+  upper: Array,
+) -> tuple[Array, Array, Array]:
+  """Returns local ends of observations, and whether an epoch has part in them.
+
+  The others have the ends of an event that is certain.
+  """
+  exact, right = lower == upper, upper == math.inf
+  whole = exact | right
+  low, high = lower, upper
+  begun = meets = (lower >= 0.0) | True  # All times are in the first epoch.
+  if not isinstance(stage.start, float):
+    begun, meets = lower >= stage.start, upper > stage.start
+    low, high = lower - stage.start, upper - stage.start
+    low = np.where(begun, low, 0.0)
+  if end is not None:
+    assert stage.length is not None  # Another epoch follows.
+    before = np.logical_not(lower >= end)
+    begun, meets = begun & before, meets & before
+    high = np.where((upper >= end) & np.logical_not(whole), stage.length, high)
+  high = np.where(exact, low, high)
+  own = np.where(whole, begun, meets)
+  return np.where(own, low, -1.0), np.where(own, high, math.inf), own
+
+
+def _log_prob(stage: epoch_stages.Stage, lower: Array, upper: Array) -> Array:
+  """Computes log probabilities of local ends, given that a stage is reached."""
+  atom = structures.cast(stage.prob_zero, static.dtype_name(stage.initial))
+  return observations.log_likelihood_terms(
+    stage.initial, stage.edges, lower, upper, prob_zero=atom
+  )
+
+
+def _sum(logs: Sequence[Array]) -> Array:
+  """Computes the logarithm of a sum of exponentials."""
+  total = logs[0]
+  for x in logs[1:]:
+    total = special.logaddexp(total, x)
+  return total
 
 
 def of_kind(
@@ -149,7 +262,7 @@ def _unseen(
   until = np.where(entry < 0.0, 1.0, entry)
   before, later = np.zeros_like(until) - 1.0, np.zeros_like(until) + math.inf
   logs = [
-    epoch_intervals.log_prob(stages, epoch_intervals.pieces(stages, start, end))
+    log_of_pieces(stages, pieces(stages, start, end))
     for start, end in ((before, until), (until, later))
   ]
   number = np.where(none, 0.0, weights * np.exp(logs[0] - logs[1]))
@@ -198,8 +311,8 @@ def statistics(
     [] for _ in stages
   ]
   for item in observed:
-    each = epoch_intervals.pieces(item.stages, item.lower, item.upper)
-    total = epoch_intervals.log_prob(item.stages, each)
+    each = pieces(item.stages, item.lower, item.upper)
+    total = log_of_pieces(item.stages, each)
     # Impossible observations have no statistics.
     total = np.where(total == -math.inf, math.nan, total)
     if as_parts:
@@ -221,7 +334,7 @@ def statistics(
 
 def _of_piece(
   stage: epoch_stages.Stage,
-  piece: epoch_intervals.Piece,
+  piece: Piece,
   weights: Array,
   batch: static.Shape,
 ) -> expected_statistics.ExpectedStatistics:
@@ -272,7 +385,7 @@ def _passing(
   assert stage.length is not None  # Another epoch follows.
   time = _broadcast(stage.length[..., None], batch)
   phases = onp.arange(p)
-  edges = epoch_edges.joined(
+  edges = epoch_stages.joined_edges(
     stage.edges,
     stage.edges.targets,
     [

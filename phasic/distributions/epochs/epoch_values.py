@@ -1,4 +1,8 @@
-"""Functions of time with epochs, from those of the stage of each time."""
+"""Functions of time with epochs, from those of the stage of each time.
+
+Absorption by one of several causes has stages of its own. They are those of
+defective chains, see `math.likelihood.competing_risks`.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +15,21 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.epochs import epoch_stages
+from phasic.graphs.core import graph as graph_lib
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
+from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
+from phasic.math.model import operands
+from phasic.math.model.model_types import Edges
+from phasic.math.model.model_types import Model
+from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 
-# Its inverse is in the range of all dtypes.
-_LEAST_RATE = 1e-37
-# Shorter times may underflow as parts of the time of one jump; it is zero in
-# single precision.
-_SHORT = 2.0**-900
 # Its exponential is in the range of all dtypes.
 _LARGEST_LOG = 80.0
 _NO_START = (
@@ -96,18 +101,18 @@ def log_cdf(stages: Stages, times: Array) -> Array:
   def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
     if before is None:
       total = stage.log_mass + of_kind("log_cdf", stage, t)
-      return seen("log_cdf", stage, t, total)
+      return _seen("log_cdf", stage, t, total)
     # At a boundary the part of the later epoch is zero; its logarithm has no
     # derivatives of second order there.
     at_start = t == 0.0
-    later = np.where(at_start, time_within(stage), t)
+    later = np.where(at_start, epoch_stages.time_within(stage), t)
     in_stage = stage.log_mass + of_kind("log_cdf", stage, later)
     ratio = np.exp(np.minimum(stage.log_mass - before, _LARGEST_LOG))
     none = np.where(at_start, t, 0.0)
     begun = np.log1p(ratio * of_kind("cdf", stage, none))
     summed = special.logaddexp(before, in_stage)
     total = np.where(at_start, before + begun, summed)
-    return seen("log_cdf", stage, t, total)
+    return _seen("log_cdf", stage, t, total)
 
   return _accumulated(stages, times, add, None)
 
@@ -118,7 +123,7 @@ def occupancy(stages: Stages, times: Array) -> list[Array]:
   times = np.where(good, times, 0.0)
   parts: list[Array] = []
   for k, stage in enumerate(stages):
-    local, inside = since(stage, times)
+    local, inside = epoch_stages.since(stage, times)
     if k + 1 < len(stages):
       inside = inside & np.logical_not(times >= stages[k + 1].start)
     at = epoch_stages.distribution_at(stage, local)
@@ -141,7 +146,7 @@ def reasons(kind: str, stages: Stages, times: Array) -> onp.ndarray:
       unknown = onp.any(onp.isnan(comparable.host(stage.initial)), axis=-1)
       lost = (before == "ok") & unknown
       before = onp.where(lost, _NO_START, before)
-    local, later = since(stage, times)
+    local, later = epoch_stages.since(stage, times)
     chain = (stage.initial, stage.edges)
     reason = diagnosis.reasons(kind, (*chain, local, None, stage.prob_zero))
     is_first = (reason == "ok") | (before == "ok")
@@ -165,9 +170,9 @@ def _in_epochs(
   """Evaluates a function at each time, in the stage that contains it."""
   parts = []
   for stage in stages:
-    local, later = since(stage, times)
+    local, later = epoch_stages.since(stage, times)
     parts.append((function(stage, local), later))
-  return latest(parts)
+  return epoch_stages.latest(parts)
 
 
 def _accumulated(
@@ -179,11 +184,11 @@ def _accumulated(
   """Sums a function over all stages up to the stage of each time."""
   parts = []
   for stage in stages:
-    local, later = since(stage, times)
+    local, later = epoch_stages.since(stage, times)
     parts.append((add(before, stage, local), later))
     if stage.length is not None:
       before = add(before, stage, stage.length)
-  return latest(parts)
+  return epoch_stages.latest(parts)
 
 
 def of_stage(
@@ -209,7 +214,7 @@ def of_kind(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
 def log_of_stage(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
   """Computes an unconditional log probability or log density in a stage."""
   logs = stage.log_mass + of_kind(kind, stage, times)
-  return seen(kind, stage, times, logs)
+  return _seen(kind, stage, times, logs)
 
 
 def hazard_of_stage(
@@ -231,7 +236,7 @@ def hazard_of_stage(
   return np.where(unknown, math.nan, found)
 
 
-def seen(
+def _seen(
   kind: str,
   stage: epoch_stages.Stage,
   times: Array,
@@ -241,68 +246,128 @@ def seen(
 
   The lost mass is bounded by its value in the phase where it counts most.
   """
-  if stage.log_lost is None:
+  lost = epoch_stages.lost_before(stage)
+  if lost is None:
     return logs
-  lost = autodiff.stop_gradient(stage.log_lost)
-  known = static.concrete(lost)
-  if known is not None and onp.all(known == -onp.inf):
-    return logs
-  p = static.shape(stage.initial)[-1]
-  anywhere = np.ones_like(stage.initial) / p
-  edges = stage.edges._replace(
-    parameters=autodiff.stop_gradient(stage.edges.parameters)
-  )
+  everywhere, scale = lost
   times = autodiff.stop_gradient(times)
-  everywhere = stage._replace(initial=anywhere, edges=edges, prob_zero=0.0)
-  most = of_kind(kind, everywhere, times) + lost
-  eps = static.finfo_eps(static.dtype_name(logs))
-  inside = (times > 0.0) & (times < float("inf")) & (lost > -float("inf"))
-  wrong = inside & (logs < most + math.log(p / eps))
+  bound = of_kind(kind, everywhere, times) + scale
+  inside = (times > 0.0) & (times < math.inf) & (scale > -math.inf)
+  wrong = inside & (logs < bound)
   return np.where(wrong, float("nan"), logs)
 
 
-def since(stage: epoch_stages.Stage, value: Array) -> tuple[Array, Array]:
-  """Returns times since a stage's start, and a mask of values not before it.
-
-  Times outside of the stage are replaced by some within it, so that derivatives
-  of unused values are finite.
-  """
-  later = value >= stage.start
-  inside = later | True
-  some = time_within(stage)
-  if stage.length is not None:
-    inside = np.logical_not(value >= stage.start + stage.length)
-  # Negative times and NaN are not replaced in the first stage.
-  if isinstance(stage.start, float):
-    return np.where(inside, value, some), later
-  return np.where(inside & later, value - stage.start, some), later
-
-
-def time_within(stage: epoch_stages.Stage) -> Array | float:
-  """Returns a time within a stage at which derivatives are in range.
-
-  It is about the time of one jump, at most half of the length of a stage that
-  is not very short.
-  """
-  some: Array | float = 1.0
-  rates = autodiff.stop_gradient(stage.edges.parameters)
-  if static.shape(rates)[-1] > 0:
-    largest = np.max(rates, axis=-1)
-    some = 1.0 / np.where(largest > _LEAST_RATE, largest, 1.0)
-  if stage.length is not None:
-    least = _SHORT * (some + np.zeros_like(stage.length))
-    some = np.minimum(some, np.maximum(0.5 * stage.length, least))
-  return some
-
-
-def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
-  """Selects for each time the value of the last stage that has begun.
+def stages_of(
+  stages: Stages,
+  graphs: Sequence[graph_lib.Graph],
+  cause: str | None,
+) -> list[epoch_stages.Stage]:
+  """Returns stages whose chains are absorbed by one cause only.
 
   Args:
-    parts: for each stage its values, and a mask of the times at which it has
-      begun; the first stage counts as begun at all times.
+    stages: the stages of the epochs.
+    graphs: the graph of each epoch.
+    cause: the cause's name. In epochs whose graph does not have it no chain is
+      absorbed.
   """
-  result, _ = parts[0]
-  for found, begun in parts[1:]:
-    result = np.where(begun, found, result)
-  return result
+  found = []
+  for stage, graph in zip(stages, graphs, strict=True):
+    # No edge leads to a cause whose number is that of all causes.
+    causes = graph.causes
+    number = causes.index(cause) if cause in causes else len(causes)
+    edges = _by_cause(stage.edges, graph)
+    initial, own, _, atom = competing_risks.of_cause(
+      number, stage.initial, edges, None, _atom(stage), cause is None
+    )
+    assert operands.is_edges(own)  # As the edges that were given.
+    assert atom is not None
+    found.append(stage._replace(initial=initial, edges=own, prob_zero=atom))
+  return found
+
+
+def cause_probs(
+  stages: Stages,
+  graphs: Sequence[graph_lib.Graph],
+  causes: Sequence[str | None],
+) -> list[Array]:
+  """Computes the probabilities of absorption by causes, each (...)."""
+  stage, known = stages[-1], graphs[-1].causes
+  at_last = competing_risks.cause_probs(
+    stage.initial,
+    _by_cause(stage.edges, graphs[-1]),
+    _atom(stage),
+    len(known),
+    known.index(None) if None in known else None,
+  )
+  return [_cause_prob(stages, graphs, cause, at_last) for cause in causes]
+
+
+def _cause_prob(
+  stages: Stages,
+  graphs: Sequence[graph_lib.Graph],
+  cause: str | None,
+  at_last: Array,
+) -> Array:
+  """Computes the probability of one cause.
+
+  Args:
+    stages: the stages of the epochs.
+    graphs: the graph of each epoch.
+    cause: the cause's name.
+    at_last: the probabilities of the causes of the last graph, once its epoch
+      is reached, (..., number of its causes).
+  """
+  own = stages_of(stages, graphs, cause)
+  known = graphs[-1].causes
+  terms = []
+  for part, stage in zip(own, stages, strict=True):
+    if part.length is not None:
+      found = of_kind("cdf", part, part.length)
+    elif cause in known:
+      found = at_last[..., known.index(cause)]
+    elif cause is None:
+      found = _atom(stage)
+    else:
+      found = np.zeros_like(_atom(stage))
+    # A stage that is never reached has no distribution of phases.
+    never = stage.log_mass == -float("inf")
+    terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * found))
+  return array_utils.at_most(sum(terms[1:], terms[0]), 1.0)
+
+
+def cause_hazard(
+  by_cause: Stages,
+  stages: Stages,
+  times: Array,
+) -> Array:
+  """Computes the hazard of a cause, from its stages and those of all causes."""
+  parts = []
+  for part, stage in zip(by_cause, stages, strict=True):
+    local, later = epoch_stages.since(stage, times)
+    parts.append((_cause_hazard(part, stage, local), later))
+  return epoch_stages.latest(parts)
+
+
+def _cause_hazard(
+  part: epoch_stages.Stage, stage: epoch_stages.Stage, times: Array
+) -> Array:
+  """Computes the hazard of a cause at times within a stage."""
+  value = hazards.cause_hazard(_model(part), _model(stage), times, False)
+  unknown = hazard_of_stage(hazards.hazard_function, stage, times)
+  return np.where(np.isnan(unknown), float("nan"), value)
+
+
+def _by_cause(edges: Edges, graph: graph_lib.Graph) -> Edges:
+  """Returns edges whose targets p + c are absorption by cause c."""
+  targets = structures.as_index_array(graph.targets, "targets")
+  return edges._replace(targets=targets)
+
+
+def _atom(stage: epoch_stages.Stage) -> Array:
+  """Returns the mass at zero of a stage, (...)."""
+  none = np.zeros_like(stage.initial[..., 0])
+  return none + structures.cast(stage.prob_zero, static.dtype_name(none))
+
+
+def _model(stage: epoch_stages.Stage) -> Model:
+  return stage.initial, stage.edges, None, _atom(stage)

@@ -14,10 +14,9 @@ from phasic.distributions.base import nan_reasons
 from phasic.distributions.base import sampling
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
-from phasic.distributions.epochs import epoch_causes
 from phasic.distributions.epochs import epoch_hooks
+from phasic.distributions.epochs import epoch_levels
 from phasic.distributions.epochs import epoch_paths
-from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_statistics
 from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
@@ -262,10 +261,10 @@ class Epochs(epoch_hooks.EpochHooks):
           "since is given, and until is None: pass both; the times after `since` "
           "are those until absorption less those until `since`"
         )
-      times = epoch_rewards.sojourn_times(history)
+      times = epoch_levels.sojourn_times(history)
       return self._of_phases(name, times, by_epoch, None)
     begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
-    times = epoch_rewards.sojourn_times_within(history, begin, end)
+    times = epoch_levels.sojourn_times_within(history, begin, end)
     return self._of_phases(name, times, by_epoch, ends)
 
   def sample_paths(
@@ -336,7 +335,9 @@ class Epochs(epoch_hooks.EpochHooks):
       >>> [f"{float(p):.6f}" for p in dist.cause_probs()]
       ['0.561313', '0.438687']
     """
-    probs = epoch_causes.probs(self._stages(), self._graphs(), self._causes())
+    probs = epoch_values.cause_probs(
+      self._stages(), self._graphs(), self._causes()
+    )
     shape = self._batch_shape()
     whole = [
       structures.cast(np.broadcast_to(x, shape), self.dtype) for x in probs
@@ -362,7 +363,9 @@ class Epochs(epoch_hooks.EpochHooks):
     incidence = self._cdf(np.where(last, 0.0, value), stages)
     known = static.concrete(last)
     if known is None or onp.any(known):
-      (whole,) = epoch_causes.probs(self._stages(), self._graphs(), (cause,))
+      (whole,) = epoch_values.cause_probs(
+        self._stages(), self._graphs(), (cause,)
+      )
       incidence = np.where(last, structures.cast(whole, self.dtype), incidence)
     return self._result("cumulative_incidence", incidence, value)
 
@@ -399,7 +402,8 @@ class Epochs(epoch_hooks.EpochHooks):
     value, name = self._value(value), self._known_cause(cause)
     by_cause = self._stages_of(name)
     hazard = self._of_times(
-      lambda stages, times: epoch_causes.hazard(by_cause, stages, times), value
+      lambda stages, times: epoch_values.cause_hazard(by_cause, stages, times),
+      value,
     )
     return self._result("cause_hazard", hazard, value)
 

@@ -13,10 +13,10 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import slicing
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_counts
-from phasic.distributions.epochs import epoch_moments
+from phasic.distributions.epochs import epoch_levels
+from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
-from phasic.distributions.epochs import epoch_totals
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.distributions.rewards import joint_totals
 from phasic.internal import dtypes
@@ -183,7 +183,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
     """
     name = "expected_totals"
     begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
-    times = epoch_rewards.sojourn_times_within(self._history(), begin, end)
+    times = epoch_levels.sojourn_times_within(self._history(), begin, end)
     found = epoch_rewards.of_times(times, self._rewards())
     found = self._finished(found, static.shape(ends))
     return self._statistic(name, found, ends[..., None])
@@ -309,13 +309,13 @@ class MultivariateEpochs(joint_totals.JointTotals):
     return self._finished(found)
 
   def _covariance(self) -> Array:
-    found = epoch_moments.covariance(self._history(), self._rewards())
+    found = epoch_rewards.covariance(self._history(), self._rewards())
     size = self.num_rewards
     shape = (*self._batch_shape(), size, size)
     return structures.cast(np.broadcast_to(found, shape), self.dtype)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    found = epoch_totals.sample(
+    found = epoch_paths.sample_totals(
       n, seed, self._history(), self._rewards(), self._batch_shape()
     )
     return structures.cast(found, self.dtype)
