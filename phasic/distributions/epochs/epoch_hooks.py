@@ -58,10 +58,12 @@ class EpochHooks(comparable.Comparable):
   """Keeps arrays of each epoch under names such as params[0]."""
 
   _MAPPINGS = epoch_arguments.OF_EPOCHS
-  # What stages that never change were derived from, and the stages.
+  # See `kept_results`.
   _kept: ClassVar[
-    tuple[tuple[object, ...], list[epoch_stages.Stage]] | None
+    tuple[tuple[object, ...], list[epoch_stages.Stage], tuple[object, ...]]
+    | None
   ] = None
+  _is_keeper: ClassVar[bool] = False
   # The stages, in what `_for_one_call` returned.
   _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 
@@ -178,20 +180,25 @@ class EpochHooks(comparable.Comparable):
     """Returns a stage for each epoch; with `validate_args` they are checked."""
     if self._stages_of_call is not None:
       return self._stages_of_call
-    given = self._parameters
-    arrays = structure.leaves(
-      {name: given[name] for name in self._properties()}
-    )
     return kept_results.derived(
       self,
-      (*given.values(), *arrays.values()),
       lambda: epoch_stages.stages(self._history()),
-      lambda: (
-        all(graph._is_fixed() for graph in self._graphs())
-        and structures.are_lasting(arrays.values())
-      ),
       epoch_stages.arrays_of,
     )
+
+  def _origin(self) -> tuple[object, ...]:
+    arrays = self._leaves()
+    # Names and arrays of mappings, which are shown to users.
+    return (*self._parameters.values(), *arrays, *arrays.values())
+
+  def _origin_arrays(self) -> tuple[object, ...]:
+    # A graph that is not fixed counts as an array that is none.
+    changing = (graph for graph in self._graphs() if not graph._is_fixed())
+    return (*changing, *self._leaves().values())
+
+  def _leaves(self) -> dict[str, object]:
+    given = self._parameters
+    return structure.leaves({name: given[name] for name in self._properties()})
 
   def _history(self) -> epoch_stages.History:
     """Returns the epochs' chains; with `validate_args` they are checked."""

@@ -379,4 +379,6 @@ def _nodes_of_stage(
   start = structures.cast(stage.start, static.wide_float())
   start = np.broadcast_to(start, batch)
   end = start + (math.inf if stage.length is None else stage.length)
-  return quadrature_points.of_interval(model, False, start, end, np.zeros_like)
+  return quadrature_points.interval_points(
+    model, False, start, end, np.zeros_like
+  )

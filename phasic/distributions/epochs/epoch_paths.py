@@ -308,10 +308,10 @@ def _epoch(
     hold_seed, turn_seed, seed = random.split_seed(seed, 3)
     running = (phase < p) & (left > 0.0)
     here = np.where(phase < p, phase, 0)
-    scales = jumps.of_phases(tables.scales, here)
+    scales = jumps.phase_values(tables.scales, here)
     stopped = left < 0.0
     if stops is not None:
-      stopped = jumps.of_phases(stops, here)
+      stopped = jumps.phase_values(stops, here)
       scales = np.where(stopped, 1.0, scales)
     hold = random.exponential(hold_seed, (n, models), wide)
     hold = jumps.holding_times(scales, hold, False)

@@ -276,7 +276,7 @@ def stages_of(
     causes = graph.causes
     number = causes.index(cause) if cause in causes else len(causes)
     edges = _by_cause(stage.edges, graph)
-    initial, own, _, atom = competing_risks.of_cause(
+    initial, own, _, atom = competing_risks.model_of_cause(
       number, stage.initial, edges, None, _atom(stage), cause is None
     )
     assert operands.is_edges(own)  # As the edges that were given.
