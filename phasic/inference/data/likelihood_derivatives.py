@@ -11,6 +11,7 @@ import numpy as onp
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import unconstrained_map
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -59,12 +60,19 @@ def hessian(
 ) -> onp.ndarray:
   """Computes the Hessian of the log likelihood in the entries, (k, k)."""
   arguments = _arguments(where, entries, observations)
-  rows = [
-    host(_SLOPE_OF_GRADIENT(*arguments, _unit(where, int(i))))[where.indices]
-    for i in where.indices
-  ]
-  found = onp.reshape(rows, (len(rows), len(rows)))
-  return (found + onp.transpose(found)) / 2
+  return symmetric(
+    where,
+    lambda i: _SLOPE_OF_GRADIENT(*arguments, _unit(where, i)),
+  )
+
+
+def symmetric(
+  where: unconstrained_map.UnconstrainedMap, row: Callable[[int], ArrayLike]
+) -> onp.ndarray:
+  """Returns a Hessian in selected entries, given a function for its rows."""
+  rows = [host(row(int(i)))[where.indices] for i in where.indices]
+  hessian = onp.reshape(rows, (len(rows), len(rows)))
+  return (hessian + onp.transpose(hessian)) / 2
 
 
 def jacobian(

@@ -168,16 +168,10 @@ class WrittenLikelihood:
     self, inner: numbers_lib.Numbers, entries: onp.ndarray
   ) -> onp.ndarray:
     """Computes the second derivatives in the entries, (k, k)."""
-    k = len(self._form.names)
-    rows = [
-      likelihood_derivatives.host(
-        self._called(self._bent, inner, entries, self._form.array(unit))
-      )
-      for unit in onp.eye(k)[inner.indices]
-    ]
-    found = onp.reshape(rows, (len(rows), k))
-    found = found[:, inner.indices]
-    return (found + onp.transpose(found)) / 2
+    units = list(map(self._form.array, onp.eye(len(self._form.names))))
+    return likelihood_derivatives.symmetric(
+      inner, lambda i: self._called(self._bent, inner, entries, units[i])
+    )
 
   def scales(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns the largest entry of each array, here or at a start."""

@@ -208,9 +208,7 @@ def _start_error(
   optimizer: optimizer_lib.Optimizer, name: str, entries: onp.ndarray
 ) -> str:
   """Returns why a search cannot start at entries, or an empty text."""
-  where = optimizer.where
-  value, slopes = optimizer.evaluated(where, entries)
-  slopes = where.unconstrained_gradient(entries, slopes)
+  value, slopes = optimizer.evaluated(optimizer.where, entries)
   if onp.isfinite(value) and onp.all(onp.isfinite(slopes)):
     return ""
   shown = ", ".join(f"{x:g}" for x in slopes)

@@ -136,7 +136,7 @@ class Optimizer(Generic[MapT]):
         self.tolerance,
       )
       log_likelihoods += objective.values
-      entries = self._updated(entries, inner, end.free)
+      entries = self._updated(inner, end.free)
       if onp.all(onp.abs(end.free - free) < reach):
         break
     return self._optimum(entries, "L-BFGS-B", end, log_likelihoods)
@@ -155,7 +155,7 @@ class Optimizer(Generic[MapT]):
     if not onp.any(inner.is_real):
       return inner
     at = inner.entries
-    moved = at - self.where.entries[self._rows(inner)]
+    moved = at - self.where.entries[inner.indices]
     sizes = onp.maximum(1.0, onp.maximum(onp.abs(at), onp.abs(moved)))
     plain = inner.in_units(onp.ones(len(at)))
     bends = onp.zeros(len(at))
@@ -165,7 +165,7 @@ class Optimizer(Generic[MapT]):
 
   def hessian(self, inner: MapT, entries: onp.ndarray) -> onp.ndarray:
     """Computes second derivatives in the free parameters, (d, d)."""
-    _, slopes = self.evaluated(inner, entries)
+    _, slopes = self._called(inner, entries)
     point = onp.concatenate([inner.indices, inner.embedded(entries)])
     if not onp.array_equal(point, self._bent_at):
       self._bent = self.likelihood.hessian(inner, entries)
@@ -209,7 +209,7 @@ class Optimizer(Generic[MapT]):
     )
     if found is None:
       return optimum
-    entries = self._updated(entries, inner, found)
+    entries = self._updated(inner, found)
     better = self._optimum(
       entries,
       "L-BFGS-B, Newton steps in a trust region",
@@ -240,7 +240,7 @@ class Optimizer(Generic[MapT]):
     free = inner.to_unconstrained(inner.entries)
     for length in _ESCAPES:
       for step in (length * directions[:, -1], -length * directions[:, -1]):
-        entries = self._updated(optimum.entries, inner, free + step)
+        entries = self._updated(inner, free + step)
         if self.value(entries) > optimum.log_likelihood:
           return entries
     return None
@@ -254,7 +254,7 @@ class Optimizer(Generic[MapT]):
     free = inner.to_unconstrained(inner.entries)
     found = []
     for moved in perturbed(free, count, seed):
-      at = onp.clip(self._updated(start, inner, moved), self.low, self.high)
+      at = onp.clip(self._updated(inner, moved), self.low, self.high)
       at = onp.where(keep, at, 0.0)
       if self.value(at) > -onp.inf:
         found.append(at)
@@ -267,15 +267,13 @@ class Optimizer(Generic[MapT]):
       entries = inner.to_constrained(x)
       if not onp.all(onp.isfinite(entries)):
         return onp.nan, x
-      value, slopes = self.evaluated(inner, entries)
-      with onp.errstate(all="ignore"):
-        return value, inner.unconstrained_gradient(entries, slopes)
+      return self.evaluated(inner, entries)
 
     return search.Objective(evaluate, self.likelihood.total, free)
 
   def _free_bounds(self, inner: MapT) -> tuple[onp.ndarray, onp.ndarray]:
     """Returns lower and upper bounds of the free parameters."""
-    rows = onp.flatnonzero(self._rows(inner))[inner.has_free]
+    rows = inner.indices[inner.has_free]
     groups = inner.groups[inner.has_free]
     totals = onp.append(inner.totals, 0.0)[groups]
     ends = []
@@ -287,16 +285,10 @@ class Optimizer(Generic[MapT]):
       ends.append(onp.where(known, logs, open_end))
     return ends[0], ends[1]
 
-  def _rows(self, inner: MapT) -> onp.ndarray:
-    """Returns which of all entries are those of `inner`, bool (k,)."""
-    return onp.isin(self.where.indices, inner.indices)
-
-  def _updated(
-    self, entries: onp.ndarray, inner: MapT, free: onp.ndarray
-  ) -> onp.ndarray:
+  def _updated(self, inner: MapT, free: onp.ndarray) -> onp.ndarray:
     """Sets the entries of `inner` from free parameters; returns all entries."""
-    found = onp.array(entries)
-    found[self._rows(inner)] = inner.to_constrained(free)
+    entries = inner.all_entries
+    found = inner.embedded(inner.to_constrained(free))
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(found, self.low, self.high)
     for bound in (self.low, self.high):
@@ -306,6 +298,14 @@ class Optimizer(Generic[MapT]):
     return onp.where(given, inside, found)
 
   def evaluated(
+    self, inner: MapT, entries: onp.ndarray
+  ) -> tuple[float, onp.ndarray]:
+    """Computes the log likelihood and its slopes in free parameters, (d,)."""
+    value, slopes = self._called(inner, entries)
+    with onp.errstate(all="ignore"):
+      return value, inner.unconstrained_gradient(entries, slopes)
+
+  def _called(
     self, inner: MapT, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
     """Computes the log likelihood and its gradient, and counts the call."""
@@ -325,7 +325,6 @@ class Optimizer(Generic[MapT]):
   ) -> Optimum:
     inner = self.inner(entries)
     value, slopes = self.evaluated(inner, inner.entries)
-    slopes = inner.unconstrained_gradient(inner.entries, slopes)
     norm = float(onp.max(onp.abs(slopes), initial=0.0)) / self.likelihood.total
     return Optimum(
       entries,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -88,6 +88,18 @@ class End(NamedTuple):
   is_over: bool
 
 
+def _minimized(
+  objective: Objective, start: onp.ndarray, **options: object
+) -> Any:
+  """Calls SciPy's `minimize`."""
+  with frameworks.needed_by("a fit"):
+    from scipy import optimize
+
+  return optimize.minimize(
+    objective, start, jac=True, callback=objective.accepted, **options
+  )
+
+
 def quasi_newton(
   objective: Objective,
   start: onp.ndarray,
@@ -100,16 +112,11 @@ def quasi_newton(
 
   A line search that fails may return an earlier point.
   """
-  with frameworks.needed_by("a fit"):
-    from scipy import optimize
-
-  found = optimize.minimize(
+  found = _minimized(
     objective,
     start,
-    jac=True,
     method="L-BFGS-B",
     bounds=list(zip(low, high, strict=True)),
-    callback=objective.accepted,
     options={
       "maxiter": max_steps,
       "maxfun": 10 * max_steps,
@@ -143,8 +150,6 @@ def newton(
     The free parameters, or None where second derivatives are not finite, or so
     large that products of them are not.
   """
-  with frameworks.needed_by("a fit"):
-    from scipy import optimize
 
   def checked(free: onp.ndarray) -> onp.ndarray:
     second = hessian(free)
@@ -153,13 +158,11 @@ def newton(
     return second
 
   try:
-    found = optimize.minimize(
+    found = _minimized(
       objective,
       start,
-      jac=True,
       hess=checked,
       method="trust-exact",
-      callback=objective.accepted,
       options={
         "gtol": 1e-12,
         "maxiter": max_steps,

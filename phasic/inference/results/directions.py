@@ -20,6 +20,26 @@ SHARE = 0.01
 # Scores below this fraction of the largest one count as zero: between two
 # phases that have become equal, the score is only rounding.
 _NO_SCORE = 3e-6
+# The log likelihood falls away from an edge if its mean decreases by more than
+# this, times the scale of the number that is there. Otherwise it is flat.
+_FALLS = 1e-8
+# A longer Newton step in a logarithm leads away from where a search ended: there
+# is no maximum.
+LONG_STEP = 0.1
+
+
+class Bends(NamedTuple):
+  """Orthogonal directions, by how the log likelihood bends along them.
+
+  Attributes:
+    spread: the covariance along those in which it bends down, (d, d).
+    level: an orthonormal basis of those in which it does not bend, (d, m).
+    up: a basis of those in which it bends up, (d, n).
+  """
+
+  spread: onp.ndarray
+  level: onp.ndarray
+  up: onp.ndarray
 
 
 class Known(NamedTuple):
@@ -119,12 +139,59 @@ def find(
   units = 1.0 / onp.sqrt(onp.where(is_score, sizes, 1.0))
   flat, rest = _split(flat / units[:, None])
   scaled = information * units[:, None] * units
-  values, turned = onp.linalg.eigh(_congruent(scaled, onp.transpose(rest)))
-  bends = values > FLAT * onp.max(onp.abs(values), initial=0.0)
-  flat = onp.hstack([flat, onp.matmul(rest, turned[:, onp.logical_not(bends)])])
-  rest = onp.matmul(rest, turned[:, bends])
-  spread = _congruent(onp.diag(1.0 / values[bends]), rest)
-  return Known(units, flat, spread, scaled)
+  bends = split(_congruent(scaled, onp.transpose(rest)))
+  others = onp.matmul(rest, onp.hstack([bends.level, bends.up]))
+  spread = _congruent(bends.spread, rest)
+  return Known(units, onp.hstack([flat, others]), spread, scaled)
+
+
+def split(information: onp.ndarray, least: onp.ndarray | None = None) -> Bends:
+  """Splits all directions by how the log likelihood bends along them.
+
+  Args:
+    information: minus the second derivatives of the log likelihood, (d, d).
+    least: below this it is flat along each axis, (d,); None for a fraction of
+      the largest eigenvalue.
+  """
+  values, vectors = onp.linalg.eigh(information)
+  if least is None:
+    limits = FLAT * onp.max(onp.abs(values), initial=0.0)
+  else:
+    limits = onp.matmul(least, vectors**2)
+  down = values > limits
+  kept = vectors[:, down]
+  return Bends(
+    onp.matmul(kept / values[down], onp.transpose(kept)),
+    vectors[:, onp.abs(values) <= limits],
+    vectors[:, values < -limits],
+  )
+
+
+def rises_on(
+  slopes: onp.ndarray,
+  information: onp.ndarray,
+  rounding: float,
+  longest: float | onp.ndarray = LONG_STEP,
+) -> onp.ndarray:
+  """Returns along which axes the log likelihood rises without end, (d,).
+
+  There the slope is more than rounding, and a Newton step too long.
+  """
+  bends = onp.abs(onp.diag(information))
+  return onp.abs(slopes) > onp.maximum(longest * bends, rounding)
+
+
+def falls_away(
+  slopes: onp.ndarray, scales: onp.ndarray, total: float
+) -> onp.ndarray:
+  """Returns whether the log likelihood falls as numbers leave an edge, (k,).
+
+  Args:
+    slopes: of the log likelihood in the distances from the edge, (k,).
+    scales: of these distances, (k,).
+    total: the size of the sample, or of the log likelihood.
+  """
+  return slopes * scales < -_FALLS * total
 
 
 def nothing(known: Known) -> Known:

@@ -47,12 +47,6 @@ _EQUAL = 1e-3
 # A free parameter tends to plus or minus infinity if the derivative of the mean
 # log likelihood with respect to it is small, but the Newton step is long.
 _NO_SLOPE = 1e-3
-_LONG_STEP = 0.1
-
-# An entry at zero is on the boundary if the derivative of the mean log
-# likelihood with respect to it, times its scale, is below -_FALLS. Otherwise
-# the likelihood is flat in it.
-_FALLS = 1e-8
 
 # The open ranges of arguments at which quantiles have derivatives, by method.
 _OPEN_RANGES = {
@@ -169,15 +163,17 @@ def assess(
   entries = coordinates_lib.entries_at(where, distribution)
   bound = onp.isin(where.names, list(at_bounds))
   zero = entries <= 0
+  total = observations_lib.total_weight(observations)
   statuses = onp.full(len(entries), IDENTIFIED, dtype=object)
   if onp.any(zero):
     _, slopes = likelihood_derivatives.value_and_gradient(
       where, entries, observations
     )
-    slopes = where.projected_gradient(entries, slopes) * limits.scales(
-      where, entries
+    falls = directions.falls_away(
+      where.projected_gradient(entries, slopes),
+      limits.scales(where, entries),
+      total,
     )
-    falls = slopes < -_FALLS * observations_lib.total_weight(observations)
     statuses[zero] = onp.where(falls[zero], ZERO, FLAT)
   statuses[bound] = BOUND
   inner = where.restricted(entries, onp.logical_not(zero | bound))
@@ -185,13 +181,9 @@ def assess(
   statuses[certain] = CERTAIN
   slopes, matrix = _slopes_and_information(inner, observations)
   outer = outer_products(inner, observations)
-  slopes = onp.abs(slopes)
-  is_top = slopes <= _LONG_STEP * onp.abs(onp.diag(matrix))
-  total = observations_lib.total_weight(observations)
-  ended = slopes <= _NO_SLOPE * total
-  # A slope that is rounding leads nowhere.
-  is_level = slopes <= static.finfo_eps(inner.distribution.dtype) * total
-  runs = ended & onp.logical_not(is_top | is_level)
+  rounding = static.finfo_eps(inner.distribution.dtype) * total
+  runs = directions.rises_on(slopes, matrix, rounding)
+  runs = runs & (onp.abs(slopes) <= _NO_SLOPE * total)
   is_plain = onp.all(onp.abs(matrix) <= precision(inner) * total, axis=-1)
   known = directions.find(matrix, outer, precision(inner), runs | is_plain)
   jacobian = inner.jacobian(inner.entries)
