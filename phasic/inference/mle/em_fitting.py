@@ -172,7 +172,7 @@ def _within(
   def within(at: DistributionT) -> em.EmStep[DistributionT]:
     found = step(at)
     entries = coordinates_lib.entries_at(where, found.distribution)
-    entries = onp.clip(limits_lib.balanced(where, entries), *limits)
+    entries = onp.clip(where.balanced(entries), *limits)
     kept = where.of(_array(entries, at.dtype))
     return found._replace(distribution=kept)
 
@@ -189,18 +189,12 @@ def _structure(dist: DistributionT) -> DistributionT:
   if not increasing:
     return dist
   explicit, blocks = entry_blocks.of(dist)
-  arrays = {
-    path: onp.reshape(
-      onp.where(blocks[path].values > 0, blocks[path].values, 1.0),
-      blocks[path].sizes,
-    )
-    for path in increasing
-  }
+  values = {path: blocks[path].values for path in increasing}
   return entry_blocks.rebuilt(
     explicit,
     {
-      path: structures.as_array(onp.asarray(x, dist.dtype), dist.dtype, path)
-      for path, x in arrays.items()
+      path: _array(onp.where(x > 0, x, 1.0), dist.dtype)
+      for path, x in values.items()
     },
   )
 

@@ -180,9 +180,7 @@ class WrittenLikelihood:
     for i in set(form.arrays):
       own = form.arrays == i
       largest[own] = onp.max(largest[own])
-    return onp.where(
-      form.groups >= 0, onp.append(form.totals, 0.0)[form.groups], largest
-    )
+    return form.scales(largest)
 
   def is_possible(self, entries: onp.ndarray) -> bool:
     """Returns True: what can be computed is possible."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import itertools
-import math
+from typing import TypeVar
 
 import numpy as np
 import numpy as onp
 
+from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import unconstrained_map
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+
+_X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class Numbers(unconstrained_map.UnconstrainedMap):
@@ -49,19 +52,13 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       name: onp.shape(host_values(name, structures.as_array(x, None, name)))
       for name, x in arrays.items()
     }
-    names: list[str] = []
-    for name, shape in self._shapes.items():
-      places = [", ".join(map(str, i)) for i in onp.ndindex(*shape)]
-      names += [f"{name}[{place}]" for place in places] if shape else [name]
-    self.number_names = tuple(names)
-    if not names:
+    labels = [entry_blocks.labels(*item) for item in self._shapes.items()]
+    self.number_names = tuple(itertools.chain.from_iterable(labels))
+    if not self.number_names:
       raise ValueError(f"{argument} has no numbers: it must have at least one")
+    self._sizes = list(map(len, labels))
     self.bounds = self._read_bounds(bounds)
-    self._place()
-    self.entries = self.all_entries = self.entries_of(argument, numbers)
-    self.reference = unconstrained_map.references(
-      self.entries, self.groups, self.substochastic
-    )
+    self._place(argument, numbers)
 
   def _read_bounds(self, bounds: object) -> tuple[onp.ndarray, onp.ndarray]:
     """Checks bounds, and returns them for all numbers."""
@@ -96,7 +93,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       )
     return low, high
 
-  def _place(self) -> None:
+  def _place(self, argument: str, numbers: object) -> None:
     """Numbers the entries, and makes the map from unconstrained parameters."""
     low, high = self.bounds
     has_low, has_high = onp.isfinite(low), onp.isfinite(high)
@@ -112,14 +109,15 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     self.units = onp.where(is_real[owners], 1.0, 0.0)
     self.may_be_zero = onp.logical_not(self.is_real)
     self.indices = onp.arange(len(owners))
+    arrays = onp.arange(len(self._sizes))
+    self.arrays = onp.repeat(arrays, self._sizes)[owners]
+    self.entries = self.all_entries = self.entries_of(argument, numbers)
     pairs = onp.flatnonzero(counts == 2)
-    self.groups = onp.where(
-      counts[owners] == 2, onp.searchsorted(pairs, owners), -1
+    self.set_sums(
+      onp.where(counts[owners] == 2, onp.searchsorted(pairs, owners), -1),
+      (high - low)[pairs],
+      onp.zeros(len(pairs), bool),
     )
-    self.totals = (high - low)[pairs]
-    self.substochastic = onp.zeros(len(pairs), bool)
-    sizes = [math.prod(shape) for shape in self._shapes.values()]
-    self.arrays = onp.repeat(onp.arange(len(sizes)), sizes)[owners]
 
   def entries_of(self, argument: str, numbers: object) -> onp.ndarray:
     """Returns the entries of numbers of this form, (k,).
@@ -184,33 +182,26 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       ends.append((np.where(place >= 0, distance, far), near + sign * distance))
     (to_low, from_low), (to_high, from_high) = ends
     flat = np.where(to_high < to_low, from_high, from_low)
-    found: dict[str, Array] = {}
-    for name, shape, start, end in self._slices():
-      found[name] = np.reshape(flat[start:end], shape)
-    return self._formed(found)
+    return self._formed(flat, np.reshape)
 
   def on_host(self, flat: onp.ndarray) -> object:
     """Returns host values (d,) in the form of the numbers."""
-    found: dict[str, onp.ndarray] = {}
-    for name, shape, start, end in self._slices():
-      found[name] = onp.reshape(flat[start:end], shape)
-    return self._formed(found)
-
-  def _slices(self) -> list[tuple[str, tuple[int, ...], int, int]]:
-    """Returns each array's name and shape, and where it begins and ends."""
-    sizes = [math.prod(shape) for shape in self._shapes.values()]
-    ends = list(itertools.accumulate(sizes))
-    starts = [end - size for end, size in zip(ends, sizes, strict=True)]
-    return list(
-      zip(self._shapes, self._shapes.values(), starts, ends, strict=True)
-    )
+    return self._formed(flat, onp.reshape)
 
   def _named(self, numbers: object) -> dict[str, object]:
     """Returns the arrays by name; a single one is called start."""
     return dict(numbers) if isinstance(numbers, Mapping) else {"start": numbers}
 
-  def _formed(self, found: Mapping[str, object]) -> object:
-    return dict(found) if self._is_mapping else found["start"]
+  def _formed(self, flat: _X, reshape: Callable[..., _X]) -> object:
+    """Returns numbers (d,) in their form."""
+    ends = itertools.accumulate(self._sizes)
+    numbers = {
+      name: reshape(flat[end - size : end], shape)
+      for (name, shape), size, end in zip(
+        self._shapes.items(), self._sizes, ends, strict=True
+      )
+    }
+    return numbers if self._is_mapping else numbers["start"]
 
 
 def _pair(name: str, pair: object, shape: tuple[int, ...]) -> list[onp.ndarray]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as onp
 
-from phasic.inference.mle import likelihoods
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.mle.likelihoods import MapT
-from phasic.inference.parameters import limits as limits_lib
 
 # The largest loss of log likelihood for which an entry is set to zero.
 _ZERO_COST = 1e-6
@@ -34,7 +32,7 @@ def with_zeros(
     small = where.is_inside(entries) & (entries < _SMALL * scale)
     small = small & onp.logical_not(never)
     for i in _ascending(small, entries / scale):
-      trial = _without(where, entries, i)
+      trial = where.balanced(onp.where(where.indices == i, 0.0, entries))
       there = optimizer.value(trial)
       if there >= value - _ZERO_COST and likelihood.is_possible(trial):
         entries, value = trial, there
@@ -54,7 +52,7 @@ def with_zeros(
     never = never | back
     lost = onp.logical_not(where.is_inside(before.entries))
     again = onp.where(lost, _SMALL * scale, before.entries)
-    again = limits_lib.balanced(where, onp.where(back, again, optimum.entries))
+    again = where.balanced(onp.where(back, again, optimum.entries))
     risen = optimizer.polish(optimizer.maximize(again))
     if not risen.log_likelihood >= optimum.log_likelihood:
       return optimum
@@ -65,18 +63,3 @@ def with_zeros(
 def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
   """Returns the chosen indices, ordered by size."""
   return [int(i) for i in onp.argsort(sizes) if chosen[i]]
-
-
-def _without(
-  where: likelihoods.Map, entries: onp.ndarray, i: int
-) -> onp.ndarray:
-  """Sets an entry to zero, and rescales its group to the same sum."""
-  found = onp.array(entries)
-  found[i] = 0.0
-  group = where.groups[i]
-  if group >= 0 and not where.substochastic[group]:
-    members = where.groups == group
-    rest = onp.sum(found[members])
-    if rest > 0:
-      found[members] = found[members] * (onp.sum(entries[members]) / rest)
-  return found

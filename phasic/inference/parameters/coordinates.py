@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import entries as entries_lib
 from phasic.distributions.base import hooks
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
@@ -96,18 +97,21 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
 
   def _collect(
     self,
-    blocks: Mapping[str, entry_blocks.Block],
+    blocks: Mapping[str, entries_lib.Entries],
     known: entry_blocks.Names,
     kept: Sequence[int],
     together: Sequence[Sequence[int]],
   ) -> None:
     """Selects the fitted entries, and sets all attributes."""
-    free = [
-      value > 0 and i not in kept and kind.is_entry and kind.is_fitted
-      for i, (value, kind) in enumerate(
-        zip(known.values, known.kinds, strict=True)
-      )
-    ]
+    free = onp.asarray(
+      [
+        value > 0 and i not in kept and kind.is_entry and kind.is_fitted
+        for i, (value, kind) in enumerate(
+          zip(known.values, known.kinds, strict=True)
+        )
+      ],
+      bool,
+    )
     leader = list(range(len(free)))
     for positions in together:
       for i in positions:
@@ -127,50 +131,28 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
             f"tied has {known.names[i]!r} twice: an entry must be in one group"
           )
         leader[i] = positions[0]
-    chosen = [i for i in range(len(free)) if free[i] and leader[i] == i]
-    chosen = self._without_certain(chosen, known)
-    number = {i: c for c, i in enumerate(chosen)}
-    self.names = tuple(known.names[i] for i in chosen)
+    values = onp.asarray(known.values, onp.float64)
+    for first in {positions[0] for positions in together if positions}:
+      same = onp.asarray(leader) == first
+      values[same] = onp.exp(onp.mean(onp.log(values[same])))
     self.tied = {
       known.names[i]: known.names[leader[i]]
       for positions in together
       for i in positions
     }
-    self.entries = onp.asarray(
-      [
-        onp.exp(
-          onp.mean(
-            [
-              onp.log(known.values[j])
-              for j in range(len(free))
-              if free[j] and leader[j] == i
-            ]
-          )
-        )
-        if together
-        else known.values[i]
-        for i in chosen
-      ],
-      onp.float64,
-    )
-    self.may_be_zero = onp.asarray(
-      [known.kinds[i].may_be_zero for i in chosen], bool
-    )
-    self.units = onp.zeros(len(chosen))
-    self._group(chosen, known)
+    self._set_all(values, known)
+    self.keep_only(values, free & (leader == self.indices))
+    number = onp.full(len(values), -1, onp.int32)
+    number[self.indices] = onp.arange(len(self.indices))
+    places = onp.where(free, number[leader], -1)
     dtype = self.distribution.dtype
     tables = {}
     for path, block in blocks.items():
-      index = onp.full(len(block.values), -1, onp.int32)
-      for j in range(len(block.values)):
-        i = leader[known.first[path] + j]
-        if free[known.first[path] + j] and i in number:
-          index[j] = number[i]
+      shape = onp.shape(block.values)
+      rows = known.first[path] + onp.arange(len(block.names))
+      index = onp.reshape(places[rows], shape)
       base = onp.where(index >= 0, 0.0, block.values)
-      size = block.sizes
-      tables[path] = Table(
-        onp.reshape(index, size), onp.asarray(onp.reshape(base, size), dtype)
-      )
+      tables[path] = Table(index, onp.asarray(base, dtype))
     self.tables = tables
     self.changing = {
       path: table
@@ -178,50 +160,22 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       if path not in self.increasing or onp.any(table.index >= 0)
     }
     self.root = self
-    self.indices = onp.arange(len(chosen))
+    self.indices = onp.arange(len(self.names))
     self.all_entries = self.entries
 
-  def _without_certain(
-    self, chosen: Sequence[int], known: entry_blocks.Names
-  ) -> list[int]:
-    """Removes each probability that is the only entry of a sum, and so one."""
-    members: dict[str | None, list[int]] = {}
-    for i in chosen:
-      group = known.kinds[i].group
-      if group is not None:
-        members.setdefault(group, []).append(i)
-    alone = {
-      rows[0]
-      for group, rows in members.items()
-      if len(rows) == 1 and not known.substochastic[group]
-    }
-    return [i for i in chosen if i not in alone]
-
-  def _group(self, chosen: Sequence[int], known: entry_blocks.Names) -> None:
-    """Numbers groups of entries that share a sum; picks reference entries."""
-    found: dict[str, int] = {}
-    groups = onp.full(len(chosen), -1)
-    for c, i in enumerate(chosen):
-      group = known.kinds[i].group
-      if group is not None:
-        groups[c] = found.setdefault(group, len(found))
-    self.groups = groups
-    self.substochastic = onp.asarray(
-      [known.substochastic[g] for g in found], bool
-    )
-    totals = []
-    fitted = set(chosen)
-    for group, g in found.items():
-      rest = sum(
-        known.values[i]
-        for i in range(len(known.values))
-        if known.kinds[i].group == group and i not in fitted
-      )
-      own = float(onp.sum(self.entries[groups == g]))
-      totals.append(1.0 - rest if known.substochastic[group] else own)
-    self.totals = onp.asarray(totals, onp.float64)
-    self.reference = unconstrained_map.references(
-      self.entries, groups, self.substochastic
+  def _set_all(self, values: onp.ndarray, known: entry_blocks.Names) -> None:
+    """Makes the map of all entries, the fitted and the others."""
+    self.names = tuple(known.names)
+    self.entries = self.all_entries = values
+    self.units = onp.zeros(len(values))
+    self.may_be_zero = onp.asarray([x.may_be_zero for x in known.kinds], bool)
+    self.indices = onp.arange(len(values))
+    groups = [kind.group for kind in known.kinds]
+    sums = [x for x in dict.fromkeys(groups) if x is not None]
+    self.set_sums(
+      onp.asarray([-1 if x is None else sums.index(x) for x in groups], int),
+      onp.ones(len(sums)),
+      onp.asarray([known.substochastic.get(x, False) for x in sums], bool),
     )
 
   def of(self, entries: Array | onp.ndarray) -> DistributionT:
@@ -287,7 +241,7 @@ def entries_at(
   values = onp.zeros(len(coordinates.names))
   for path, table in coordinates.tables.items():
     index = onp.ravel(table.index)
-    own = blocks[path].values
+    own = onp.ravel(blocks[path].values)
     for j in reversed(range(len(index))):
       if index[j] >= 0:
         values[index[j]] = own[j]

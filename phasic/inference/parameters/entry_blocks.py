@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import itertools
 import math
-from typing import NamedTuple
 
 import numpy as onp
 
@@ -26,24 +25,6 @@ from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 
 
-class Block(NamedTuple):
-  """The independent entries of one parameter.
-
-  Attributes:
-    sizes: the shape of the parameter.
-    values: the values of the entries, flat.
-    names: the names of the entries.
-    kinds: the kinds of the entries.
-    substochastic: whether each sum of entries may be less than its total.
-  """
-
-  sizes: tuple[int, ...]
-  values: onp.ndarray
-  names: Sequence[str]
-  kinds: Sequence[entries_lib.Kind]
-  substochastic: Mapping[str | None, bool]
-
-
 class Names:
   """The entries of all parameters of a distribution, concatenated.
 
@@ -56,13 +37,13 @@ class Names:
     first: where the entries of a parameter begin, by its path.
   """
 
-  def __init__(self, blocks: Mapping[str, Block]):
+  def __init__(self, blocks: Mapping[str, entries_lib.Entries]):
     """Concatenates the blocks of `of`."""
     found = list(blocks.values())
     sizes = [len(block.names) for block in found]
     starts = itertools.accumulate(sizes, initial=0)
     self.names = [name for block in found for name in block.names]
-    self.values = [float(x) for block in found for x in block.values]
+    self.values = [float(x) for block in found for x in onp.ravel(block.values)]
     self.kinds = [kind for block in found for kind in block.kinds]
     self.substochastic = {
       k: x for block in found for k, x in block.substochastic.items()
@@ -132,7 +113,9 @@ class Names:
     return found
 
 
-def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
+def of(
+  distribution: DistributionT,
+) -> tuple[DistributionT, dict[str, entries_lib.Entries]]:
   """Returns a distribution with explicit exits, and a block per parameter.
 
   Exits and masses at zero that the distribution derives become parameters.
@@ -142,7 +125,7 @@ def of(distribution: DistributionT) -> tuple[DistributionT, dict[str, Block]]:
     ValueError: a value breaks a rule.
   """
   distribution = _explicit(distribution)
-  blocks: dict[str, Block] = {}
+  blocks: dict[str, entries_lib.Entries] = {}
   for path, owner in inferring.owners(distribution):
     arrays = inferring.arrays(owner)
     for name, prop in inferring.array_properties(owner).items():
@@ -257,15 +240,16 @@ def _block(
   prop: properties_lib.ParameterProperties,
   values: onp.ndarray,
   owner: Distribution,
-) -> Block:
-  """Returns the block of one parameter."""
-  shape = onp.shape(values)
-  labels = _labels(f"{path}{name}", shape)
+) -> entries_lib.Entries:
+  """Returns the entries of one parameter, checked."""
+  names_of_entries = labels(f"{path}{name}", onp.shape(values))
   if prop.constraint.is_of_graph:
     names = inferring.graph_parameter_names(owner, name)
-    labels = [f"{path}{name}[{own}]" for own in names or ()] or labels
+    names_of_entries = [
+      f"{path}{name}[{own}]" for own in names or ()
+    ] or names_of_entries
   place = entries_lib.Place(path, name, owner)
-  found = prop.constraint.entries(values, labels, place)
+  found = prop.constraint.entries(values, names_of_entries, place)
   kinds = found.kinds
   if not prop.fitted:
     # Boundaries, and bounds of a truncation: with the range of the data as
@@ -278,10 +262,10 @@ def _block(
       raise ValueError(
         f"{label} is {x:g}: at the start of a fit it must be >= 0 and finite"
       )
-  return Block(shape, flat, found.names, kinds, found.substochastic)
+  return found._replace(kinds=kinds)
 
 
-def _labels(key: str, shape: tuple[int, ...]) -> list[str]:
+def labels(key: str, shape: tuple[int, ...]) -> list[str]:
   """Returns names of entries, like rates[1] or subgenerator[0, 2]."""
   if not shape:
     return [key]

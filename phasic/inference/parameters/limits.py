@@ -94,8 +94,7 @@ def scales(
     for path, table in where.tables.items()
   }
   own = [largest[entry_blocks.parameter_of(x, largest)] for x in where.names]
-  totals = onp.append(where.totals, 0.0)[where.groups]
-  return onp.where(where.groups >= 0, totals, own)
+  return where.scales(onp.asarray(own))
 
 
 def at_bounds(
@@ -107,16 +106,3 @@ def at_bounds(
   """Returns the names of positive entries that are at a bound."""
   found = (entries > 0) & ((entries <= low) | (entries >= high))
   return tuple(onp.asarray(where.names, object)[found])
-
-
-def balanced(
-  where: unconstrained_map.UnconstrainedMap, entries: onp.ndarray
-) -> onp.ndarray:
-  """Rescales probabilities so that each group has its required sum."""
-  found = onp.array(entries)
-  for group, total in enumerate(where.totals):
-    members = where.groups == group
-    own = onp.sum(found[members])
-    if own > total or not where.substochastic[group]:
-      found[members] = found[members] * (total / own)
-  return found

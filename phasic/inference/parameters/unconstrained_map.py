@@ -29,11 +29,11 @@ class UnconstrainedMap:
     indices: the positions of these entries among all, (k,).
     all_entries: the values of all entries; those not in `indices` are constant.
     groups: the index of the sum that each entry is part of, or -1.
-    totals: the total of each sum.
+    totals: the total of each sum, (m,).
     substochastic: whether the entries of each sum may sum to less than its
-      total.
+      total, (m,).
     reference: whether each entry is the reference of its sum, which the others
-      determine.
+      determine: the largest one.
   """
 
   names: tuple[str, ...]
@@ -72,37 +72,53 @@ class UnconstrainedMap:
     """Returns whether each entry is off the boundary, zero, bool (k,)."""
     return self.is_real | (entries > 0)
 
+  def set_sums(
+    self, groups: onp.ndarray, totals: onp.ndarray, substochastic: onp.ndarray
+  ) -> None:
+    """Sets which entries have fixed sums, and the reference of each sum."""
+    self.groups, self.totals = groups, totals
+    self.substochastic = substochastic
+    order = onp.lexsort([-self.entries, groups])
+    sums, largest = onp.unique(groups[order], return_index=True)
+    reference = onp.zeros(len(groups), bool)
+    # The last item is of the entries that are in no sum, -1.
+    has_none = onp.append(substochastic, True)
+    reference[order[largest]] = onp.logical_not(has_none[sums])
+    self.reference = reference
+
   def restricted(self, entries: onp.ndarray, keep: onp.ndarray) -> Self:
-    """Returns the map of a subset of entries; the others are constants."""
-    keep = onp.asarray(keep, bool) & self.is_inside(entries)
-    for g in range(len(self.totals)):
-      rows = keep & (self.groups == g)
-      if not self.substochastic[g] and onp.sum(rows) == 1:
-        keep = keep & onp.logical_not(rows)
+    """Returns the map of a subset of entries; the others are constants.
+
+    The only entry that is left of a sum is a constant, too.
+    """
     found = copy.copy(self)
-    found.names = tuple(onp.asarray(self.names, object)[keep])
-    found.entries = onp.asarray(entries, onp.float64)[keep]
-    found.units = self.units[keep]
-    found.may_be_zero = self.may_be_zero[keep]
-    old = sorted(set(self.groups[keep]) - {-1})
-    number = {g: i for i, g in enumerate(old)} | {-1: -1}
-    found.groups = onp.asarray([number[g] for g in self.groups[keep]], int)
-    found.substochastic = self.substochastic[old] if old else onp.zeros(0, bool)
-    totals = onp.zeros(len(old))
-    for i, g in enumerate(old):
-      own = self.groups == g
-      totals[i] = onp.sum(entries[own & keep])
-      if self.substochastic[g]:
-        totals[i] = self.totals[g] - onp.sum(
-          entries[own & onp.logical_not(keep)]
-        )
-    found.totals = totals
-    found.reference = references(
-      found.entries, found.groups, found.substochastic
-    )
-    found.indices = self.indices[keep]
-    found.all_entries = self.embedded(entries)
+    found.keep_only(entries, keep)
     return found
+
+  def keep_only(self, entries: onp.ndarray, keep: onp.ndarray) -> None:
+    """Does what `restricted` does, in place."""
+    keep = onp.asarray(keep, bool) & self.is_inside(entries)
+    fixed = onp.logical_not(self.substochastic)
+    is_certain = fixed & (self._sums(keep) == 1)
+    keep = keep & onp.logical_not(self._to_entries(is_certain, False))
+    totals = onp.where(
+      fixed,
+      self._sums(onp.where(keep, entries, 0.0)),
+      self.totals - self._sums(onp.where(keep, 0.0, entries)),
+    )
+    old = onp.flatnonzero(self._sums(keep))
+    groups = self.groups[keep]
+    self.all_entries = self.embedded(entries)
+    self.names = tuple(onp.asarray(self.names, object)[keep])
+    self.entries = onp.asarray(entries, onp.float64)[keep]
+    self.units = self.units[keep]
+    self.may_be_zero = self.may_be_zero[keep]
+    self.indices = self.indices[keep]
+    self.set_sums(
+      onp.where(groups < 0, -1, onp.searchsorted(old, groups)),
+      totals[old],
+      self.substochastic[old],
+    )
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
     """Replaces the selected entries in the vector of all entries."""
@@ -110,32 +126,52 @@ class UnconstrainedMap:
     found[self.indices] = entries
     return found
 
+  def scales(self, largest: onp.ndarray) -> onp.ndarray:
+    """Returns the total of the sum that each entry is part of, else `largest`."""
+    return onp.where(
+      self.groups < 0, largest, self._to_entries(self.totals, 0.0)
+    )
+
+  def balanced(self, entries: onp.ndarray) -> onp.ndarray:
+    """Rescales probabilities so that each sum is as required."""
+    sums = self._sums(entries)
+    is_off = (sums > self.totals) | onp.logical_not(self.substochastic)
+    is_off = is_off & (sums > 0)
+    factors = onp.where(is_off, self.totals / onp.where(is_off, sums, 1.0), 1.0)
+    return entries * self._to_entries(factors, 1.0)
+
+  def _sums(self, x: onp.ndarray) -> onp.ndarray:
+    """Sums numbers, one for each entry, over the parts of each sum, (m,)."""
+    return onp.bincount(self.groups + 1, x, len(self.totals) + 1)[1:]
+
+  def _to_entries(self, x: onp.ndarray, other: float) -> onp.ndarray:
+    """Returns the number of each entry's sum, `other` if it is in none, (k,)."""
+    return onp.append(x, other)[self.groups]
+
   def to_unconstrained(self, entries: onp.ndarray) -> onp.ndarray:
     """Maps entries to unconstrained parameters, on the host."""
-    positive = onp.where(self.is_real, 1.0, entries)
-    logs = onp.log(onp.asarray(positive, onp.float64))
-    for g in range(len(self.totals)):
-      members = self.groups == g
-      if self.substochastic[g]:
-        rest = self.totals[g] - onp.sum(entries[members])
-      else:
-        rest = onp.sum(entries[members & self.reference])
-      logs[members] -= onp.log(rest)
+    at_zero = self._sums(onp.where(self.reference, entries, 0.0))
+    rest = self.totals - self._sums(entries)
+    below = self._to_entries(onp.where(self.substochastic, rest, at_zero), 1.0)
+    logs = onp.log(onp.where(self.is_real, 1.0, entries)) - onp.log(below)
     real = entries / onp.where(self.is_real, self.units, 1.0)
     return onp.where(self.is_real, real, logs)[self.has_free]
 
   def to_constrained(self, free: onp.ndarray) -> onp.ndarray:
-    """Maps unconstrained parameters to entries, on the host."""
+    """Maps unconstrained parameters to entries, on the host.
+
+    It is `forward` in double precision, and the derivatives below are of it.
+    """
     logs = onp.zeros(len(self.reference))
     logs[self.has_free] = free
-    for g in range(len(self.totals)):
-      members = self.groups == g
-      largest = onp.max(
-        logs[members], initial=0.0 if self.substochastic[g] else -onp.inf
-      )
-      rest = onp.exp(-largest) if self.substochastic[g] else 0.0
-      total = onp.sum(onp.exp(logs[members] - largest)) + rest
-      logs[members] += onp.log(self.totals[g]) - largest - onp.log(total)
+    if len(self.totals):
+      grouped = self.groups >= 0
+      tops = onp.where(self.substochastic, 0.0, -onp.inf)
+      onp.maximum.at(tops, self.groups[grouped], logs[grouped])
+      below = onp.where(grouped, logs - self._to_entries(tops, 0.0), -onp.inf)
+      rest = onp.where(self.substochastic, onp.exp(-tops), 0.0)
+      sums = self._sums(onp.exp(below)) + rest
+      logs += self._to_entries(onp.log(self.totals / sums) - tops, 0.0)
     with onp.errstate(over="ignore"):
       positive = onp.exp(onp.where(self.is_real, 0.0, logs))
     return onp.where(self.is_real, logs * self.units, positive)
@@ -144,13 +180,11 @@ class UnconstrainedMap:
     self, entries: onp.ndarray, slopes: onp.ndarray
   ) -> onp.ndarray:
     """Projects a gradient onto directions with constant sums of entries."""
-    means = onp.zeros(len(entries))
-    for g in range(len(self.totals)):
-      members = self.groups == g
-      means[members] = (
-        onp.sum(entries[members] * slopes[members]) / self.totals[g]
-      )
-    return slopes - means
+    if not len(self.totals):
+      return slopes
+    grouped = onp.where(self.groups < 0, 0.0, slopes)
+    means = self._sums(entries * grouped) / self.totals
+    return slopes - self._to_entries(means, 0.0)
 
   def unconstrained_gradient(
     self, entries: onp.ndarray, slopes: onp.ndarray
@@ -161,14 +195,14 @@ class UnconstrainedMap:
 
   def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the Jacobian of the entries in the free parameters, (k, d)."""
-    same = self.groups[:, None] == self.groups
-    same = same & (self.groups[:, None] >= 0)
-    totals = onp.append(self.totals, 1.0)[self.groups]
-    # Only products of entries outside of sums overflow; `same` excludes them.
-    with onp.errstate(over="ignore"):
-      outer = entries[:, None] * entries / totals
     own = onp.diag(onp.where(self.is_real, self.units, entries))
-    return (own - onp.where(same, outer, 0.0))[:, self.has_free]
+    return (own - self._outer(entries))[:, self.has_free]
+
+  def _outer(self, entries: onp.ndarray) -> onp.ndarray:
+    """Computes products of two parts of a sum over its total, (k, k)."""
+    parts = onp.where(self.groups < 0, 0.0, entries)
+    products = parts[:, None] * (parts / self._to_entries(self.totals, 1.0))
+    return onp.where(self.groups[:, None] == self.groups, products, 0.0)
 
   def unconstrained_hessian(
     self, entries: onp.ndarray, slopes: onp.ndarray, second: onp.ndarray
@@ -182,13 +216,9 @@ class UnconstrainedMap:
     """
     jacobian = self.jacobian(entries)
     above = self.projected_gradient(entries, slopes)
-    same = self.groups[:, None] == self.groups
-    same = same & (self.groups[:, None] >= 0)
-    totals = onp.append(self.totals, 1.0)[self.groups]
-    with onp.errstate(over="ignore", invalid="ignore"):
-      cross = entries[:, None] * entries / totals * (above[:, None] + above)
     bend = onp.diag(onp.where(self.is_real, 0.0, entries * above))
-    bend = bend - onp.where(same, cross, 0.0)
+    with onp.errstate(invalid="ignore"):
+      bend = bend - self._outer(entries) * (above[:, None] + above)
     curved = onp.matmul(onp.matmul(onp.transpose(jacobian), second), jacobian)
     return curved + bend[onp.ix_(self.has_free, self.has_free)]
 
@@ -212,15 +242,3 @@ class UnconstrainedMap:
       order.append(onp.concatenate([members, last]))
     inverse = onp.argsort(onp.concatenate(order))
     return np.take(np.concatenate(parts, axis=-1), inverse, axis=-1)
-
-
-def references(
-  entries: onp.ndarray, groups: onp.ndarray, substochastic: onp.ndarray
-) -> onp.ndarray:
-  """Marks the largest entry of each group with a fixed sum, bool (k,)."""
-  found = onp.zeros(len(entries), bool)
-  for g in range(len(substochastic)):
-    members = onp.flatnonzero(groups == g)
-    if not substochastic[g]:
-      found[members[onp.argmax(entries[members])]] = True
-  return found

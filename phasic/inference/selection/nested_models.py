@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as onp
 
+from phasic.distributions.base import entries as entries_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
@@ -45,7 +46,7 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
     larger.structure, larger.fixed, larger.tied, larger.free
   )
   _, blocks = entry_blocks.of(smaller.distribution)
-  shapes = {path: block.sizes for path, block in blocks.items()}
+  shapes = {path: onp.shape(block.values) for path, block in blocks.items()}
   if shapes != {
     path: onp.shape(x.index) for path, x in larger_model.tables.items()
   }:
@@ -67,14 +68,15 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
 def _check_nested(
   larger_model: coordinates_lib.Coordinates,
   entries: onp.ndarray,
-  blocks: Mapping[str, entry_blocks.Block],
+  blocks: Mapping[str, entries_lib.Entries],
 ) -> None:
   """Raises ValueError if the larger model does not contain the smaller one."""
   for path, table in larger_model.tables.items():
     index, base = onp.ravel(table.index), onp.ravel(table.base)
+    values = onp.ravel(blocks[path].values)
     predicted = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
     for name, kind, own, x in zip(
-      blocks[path].names, blocks[path].kinds, blocks[path].values, predicted
+      blocks[path].names, blocks[path].kinds, values, predicted
     ):
       if kind.is_entry and abs(own - x) > _NEAR * max(abs(own), abs(x)):
         raise ValueError(

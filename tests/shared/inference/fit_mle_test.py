@@ -14,7 +14,6 @@ from phasic.inference.data import likelihood_derivatives
 from phasic.inference.mle import likelihoods
 from phasic.inference.mle import optimizer
 from phasic.inference.parameters import coordinates
-from phasic.inference.parameters import limits
 from tests.helpers import fit_data
 from tests.helpers import test_case
 
@@ -267,7 +266,7 @@ class FitTest(test_case.TestCase):
   def test_probabilities_that_come_back_from_zero(self):
     where = coordinates.Coordinates(pd.Hyperexponential([0.25, 0.75], [1, 2.0]))
     # Its mass had moved to the other phases.
-    found = limits.balanced(where, onp.asarray([1e-3, 1.0, 1.0, 2.0]))
+    found = where.balanced(onp.asarray([1e-3, 1.0, 1.0, 2.0]))
     self.assert_close(found, [1e-3 / 1.001, 1 / 1.001, 1.0, 2.0])
 
   def test_lower_bound_is_met(self):
