@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy as onp
@@ -21,7 +22,8 @@ from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums
 
 Broken = tuple[onp.ndarray, str]
-_SIZE_RULE = "it must be >= 0 and finite"
+# An array of the backend or the host.
+_X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class Constraint:
@@ -37,6 +39,8 @@ class Constraint:
     tfp: the name of TensorFlow Probability's bijector; None if that has none.
     by_differences: whether a fit moves what each is above the one before.
     beside: the name of a parameter with which it sums to one.
+    total: the sum of the parameter's last axis and what `exits` or `beside` names.
+    may_be_zero: whether zero is a valid value.
     edges: what may be given in the place of a matrix; None for nothing.
   """
 
@@ -48,7 +52,10 @@ class Constraint:
   tfp: str | None = "Exp"
   by_differences = False
   beside = ""
+  total = 1.0
+  may_be_zero = True
   edges: type[Edges] | None = None
+  _rule = "it must be >= 0 and finite"
   _bijector: type[bijectors.Bijector] = bijectors.Exp
 
   def __repr__(self) -> str:
@@ -69,17 +76,24 @@ class Constraint:
 
   def check(self, name: str, x: Array) -> Array:
     """Returns a parameter after a check of its values; `name` is for errors."""
-    return check(name, x, (x >= 0) & np.isfinite(x), _SIZE_RULE)
+    return check(name, x, self._holds(x, self.may_be_zero), self._rule)
+
+  def _holds(self, x: _X, may_be_zero: bool) -> _X:
+    """Returns which numbers are in the set, to which zero may be added."""
+    good = (x >= 0) if may_be_zero else (x > 0)
+    return good & (x < float("inf"))  # type: ignore[return-value]
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
     """Returns a mask of invalid parameters in a batch, and the broken rule.
+
+    Zero is not reported, as it causes no NaN.
 
     Args:
       x: its values, (..., event), on the host.
       event_ndims: the number of dimensions of an event.
     """
-    good = (x >= 0) & onp.isfinite(x)
-    return ~onp.all(good, axis=tuple(range(-event_ndims, 0))), _SIZE_RULE
+    axes = tuple(range(-event_ndims, 0))
+    return ~onp.all(self._holds(x, True), axis=axes), self._rule
 
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
@@ -91,7 +105,8 @@ class Constraint:
       names: of its entries.
       place: where it is.
     """
-    return entries_lib.same(values, names, entries_lib.Kind())
+    kind = entries_lib.Kind(may_be_zero=self.may_be_zero)
+    return entries_lib.same(values, names, kind)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     """Computes the parameter from its entries, which have its shape.
@@ -108,19 +123,8 @@ class _Positive(Constraint):
 
   name = "positive"
   numpyro = "positive"
-  _RULE = "it must be > 0 and finite"
-
-  def check(self, name: str, x: Array) -> Array:
-    return check(name, x, (x > 0) & np.isfinite(x), self._RULE)
-
-  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    # Zero is not reported, as it causes no NaN.
-    return super().broken(x, event_ndims)[0], self._RULE
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    return entries_lib.same(values, names, entries_lib.Kind(may_be_zero=False))
+  may_be_zero = False
+  _rule = "it must be > 0 and finite"
 
 
 class _Increasing(_Positive):
@@ -172,16 +176,12 @@ class _Probability(Constraint):
   name = "probability"
   numpyro = "unit_interval"
   tfp = "Sigmoid"
-  _RULE = "it must be in [0, 1]"
+  _rule = "it must be in [0, 1]"
   _bijector = bijectors.Sigmoid
 
-  def check(self, name: str, x: Array) -> Array:
-    return check(name, x, (x >= 0) & (x <= 1), self._RULE)
-
-  def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
-    good = (x >= 0) & (x <= 1)
-    bad = ~onp.all(good, axis=tuple(range(-event_ndims, 0)))
-    return bad, _Probability._RULE
+  def _holds(self, x: _X, may_be_zero: bool) -> _X:
+    good = (x >= 0) if may_be_zero else (x > 0)
+    return good & (x <= 1)  # type: ignore[return-value]
 
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
@@ -192,12 +192,7 @@ class _Probability(Constraint):
     if place.name == "exit_probs":
       kinds = [entries_lib.Kind(place.step(i)) for i in range(len(names))]
       return entries_lib.Entries(values, names, kinds, {})
-    return self._alone(values, names, True)
-
-  def _alone(
-    self, values: onp.ndarray, names: Sequence[str], may_be_zero: bool
-  ) -> entries_lib.Entries:
-    kinds = [entries_lib.Kind(x, may_be_zero=may_be_zero) for x in names]
+    kinds = [entries_lib.Kind(x, may_be_zero=self.may_be_zero) for x in names]
     return entries_lib.Entries(values, names, kinds, dict.fromkeys(names, True))
 
 
@@ -205,14 +200,10 @@ class _PositiveProbability(_Probability):
   """Numbers in (0, 1]."""
 
   name = "positive probability"
+  may_be_zero = False
 
   def check(self, name: str, x: Array) -> Array:
-    return check(name, x, (x > 0) & (x <= 1), "it must be in (0, 1]")
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    return self._alone(values, names, False)
+    return check(name, x, self._holds(x, False), "it must be in (0, 1]")
 
 
 class _Probabilities(Constraint):
@@ -298,6 +289,7 @@ class _Subgenerator(Constraint):
 
   name = "subgenerator"
   exits = "exit_rates"
+  total = 0.0
   edges = edge_rates.EdgeRates
   numpyro = None
   tfp = None

@@ -198,21 +198,16 @@ def _explicit(distribution: DistributionT) -> DistributionT:
   properties = distribution.parameter_properties()
   arrays = inferring.arrays(distribution)
   dtype = distribution.dtype
-  for matrix, exits, one in (
-    ("subgenerator", "exit_rates", 0.0),
-    ("subtransition", "exit_probs", 1.0),
-  ):
-    has_matrix = matrix in properties and not structure.is_edges(arrays[matrix])
-    if has_matrix and exits in properties and arrays[exits] is None:
-      values = host_values(matrix, arrays[matrix])
-      rest = _rest(matrix, values, one, static.finfo_eps(dtype))
-      changed[exits] = onp.asarray(rest, dtype)
-  names = ("initial_probs", "prob_zero")
-  if all(name in properties for name in names) and arrays["prob_zero"] is None:
-    alpha = host_values("initial_probs", arrays["initial_probs"])
-    rest = _rest("initial_probs", alpha, 1.0, static.finfo_eps(dtype))
-    if rest > 0:
-      changed["prob_zero"] = onp.asarray(rest, dtype)
+  for name, prop in properties.items():
+    other = prop.constraint.exits or prop.constraint.beside
+    if other not in properties or arrays[other] is not None:
+      continue
+    given, total = arrays[name], prop.constraint.total
+    if given is not None and not structure.is_edges(given):
+      values = host_values(name, given)
+      rest = _rest(name, values, total, static.finfo_eps(dtype))
+      if prop.constraint.exits or rest > 0:
+        changed[other] = onp.asarray(rest, dtype)
   with user_warnings.derived():
     return distribution.copy(**changed) if changed else distribution
 
