@@ -13,7 +13,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
-from phasic.inference.mle import optimizer
 from phasic.inference.mle import suggestions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -115,7 +114,8 @@ def fit_em(
   starts_lib.check_start(where, entries, observations)
   tried = [("dist", entries)]
   tried += suggestions.others(where, entries, observations, starts, limits)
-  tried += _near(where, num_starts, seed, limits)
+  near = suggestions.perturbed(where, entries, num_starts - 1, seed, limits)
+  tried += [(f"near dist, {i}", x) for i, x in enumerate(near, 1)]
   step = em_steps.step_of(where.distribution, observations)
   if fixed or bounds:
     step = _within(where, limits, step)
@@ -197,21 +197,6 @@ def _structure(dist: DistributionT) -> DistributionT:
       for path, x in values.items()
     },
   )
-
-
-def _near(
-  where: coordinates_lib.Coordinates[DistributionT],
-  num_starts: Integer,
-  seed: Integer,
-  limits: tuple[onp.ndarray, onp.ndarray],
-) -> list[tuple[str, onp.ndarray]]:
-  """Returns names and entries of random perturbations of the start."""
-  free = where.to_unconstrained(where.entries)
-  moved = optimizer.perturbed(free, num_starts - 1, seed)
-  return [
-    (f"near dist, {i}", onp.clip(where.to_constrained(x), *limits))
-    for i, x in enumerate(moved, 1)
-  ]
 
 
 def _after(

@@ -144,7 +144,8 @@ def fit_mle(
     tolerance / 100,
   )
   others = suggestions.others(where, start, observations, starts, (low, high))
-  near = optimizer.perturbed_starts(start, num_starts - 1, seed)
+  near = suggestions.perturbed(where, start, num_starts - 1, seed, (low, high))
+  near = [x for x in near if optimizer.value(x) > -onp.inf]
   tried = [
     ("dist", start),
     *(x for x in others if starts or optimizer.value(x[1]) > -onp.inf),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Generic, NamedTuple
 
 import numpy as onp
@@ -28,8 +27,6 @@ _ESCAPES = (1.0, 0.3, 0.1, 0.03)
 _MOST_SADDLES = 5
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
-# The standard deviation of perturbed starts in unconstrained parameters.
-_SPREAD = 1.0
 
 
 class Optimum(NamedTuple):
@@ -245,21 +242,6 @@ class Optimizer(Generic[MapT]):
           return entries
     return None
 
-  def perturbed_starts(
-    self, start: onp.ndarray, count: Integer, seed: Integer
-  ) -> list[onp.ndarray]:
-    """Returns random perturbations of a start that have positive likelihood."""
-    keep = self.where.is_inside(start)
-    inner = self.where.restricted(start, keep)
-    free = inner.to_unconstrained(inner.entries)
-    found = []
-    for moved in perturbed(free, count, seed):
-      at = onp.clip(self._updated(inner, moved), self.low, self.high)
-      at = onp.where(keep, at, 0.0)
-      if self.value(at) > -onp.inf:
-        found.append(at)
-    return found
-
   def objective(self, inner: MapT, free: onp.ndarray) -> search.Objective:
     """Returns the objective of a run that starts at free parameters."""
 
@@ -335,12 +317,3 @@ class Optimizer(Generic[MapT]):
       end.is_over,
       tuple(log_likelihoods),
     )
-
-
-def perturbed(
-  free: onp.ndarray, count: Integer, seed: Integer
-) -> Iterator[onp.ndarray]:
-  """Yields random perturbations of unconstrained parameters."""
-  random = onp.random.default_rng(seed)
-  for _ in range(count):
-    yield free + _SPREAD * random.standard_normal(len(free))

@@ -1,4 +1,4 @@
-"""More starts of a fit: those that the data suggest, and those of the user."""
+"""More starts of a fit: from the data, from the user, and at random."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.starts import screening
+from phasic.internal.arrays import Integer
 
 Coordinates = coordinates_lib.Coordinates
+# The standard deviation of perturbed starts in unconstrained parameters.
+_SPREAD = 1.0
 
 
 def others(
@@ -62,6 +65,25 @@ def _like(
       if not onp.array_equal(entries, start):
         found.append((f"data, {len(found) + 1}", entries))
   return found
+
+
+def perturbed(
+  where: Coordinates,
+  start: onp.ndarray,
+  count: Integer,
+  seed: Integer,
+  limits: tuple[onp.ndarray, onp.ndarray],
+) -> list[onp.ndarray]:
+  """Returns random perturbations of a start, within bounds; zeros stay zero."""
+  inner = where.restricted(start, start > 0)
+  free = inner.to_unconstrained(inner.entries)
+  random = onp.random.default_rng(seed)
+  perturbed_starts = []
+  for _ in range(count):
+    moved = free + _SPREAD * random.standard_normal(len(free))
+    entries = onp.clip(inner.embedded(inner.to_constrained(moved)), *limits)
+    perturbed_starts.append(onp.where(start > 0, entries, 0.0))
+  return perturbed_starts
 
 
 def fits_into(where: Coordinates, other: Distribution) -> bool:
