@@ -156,7 +156,8 @@ def empty(shape: tuple[int, ...], like: Array) -> Array:
   if not all(type(d) is int for d in shape):
     return jnp.zeros(shape, like.dtype)  # A dimension of an export has a name.
   # An array of the host belongs to no device, mesh or trace.
-  return onp.zeros(shape, like.dtype)
+  host: Any = onp.zeros(shape, like.dtype)
+  return host
 
 
 def as_result(x: Any) -> Result:

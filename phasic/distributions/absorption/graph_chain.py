@@ -99,9 +99,10 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
     return self.graph.causes
 
   def _by_cause(self) -> EdgeModel:
-    initial_probs, edges, exits, prob_zero = self._model()
+    initial_probs, edges, _, prob_zero = self._model()
+    assert operands.is_edges(edges)  # A graph has edges.
     targets = structures.as_index_array(self.graph.targets, "targets")
-    return initial_probs, edges._replace(targets=targets), exits, prob_zero
+    return initial_probs, edges._replace(targets=targets), None, prob_zero
 
   def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     arrays = self._arrays()
@@ -116,7 +117,9 @@ class GraphChain(of_graph.OfGraph, competing_risks.CompetingRisks):
         if self._DISCRETE
         else rate_updates.edge_parameters
       )
-      changed["edge_values"] = rule(self._model()[1], statistics)
+      edges = self._model()[1]
+      assert operands.is_edges(edges)
+      changed["edge_values"] = rule(edges, statistics)
     elif arrays["params"] is not None:
       changed["params"] = graph_m_step.m_step(self, statistics)
     return self.copy(**changed)

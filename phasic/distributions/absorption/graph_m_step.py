@@ -15,6 +15,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import Scalar
 from phasic.math.m_step import linear_maximum
 from phasic.math.m_step import rate_updates
+from phasic.math.model import operands
 
 
 def m_step(
@@ -43,7 +44,9 @@ def m_step(
   if needs_host(distribution):
     found = _on_host(distribution, statistics)
   else:
-    found = rate_updates.edge_parameters(distribution._model()[1], statistics)
+    edges = distribution._model()[1]
+    assert operands.is_edges(edges)  # A graph has edges.
+    found = rate_updates.edge_parameters(edges, statistics)
     found = np.where(_has_no_ratios(distribution), math.nan, found)
   if not isinstance(distribution.params, Mapping):
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from phasic.distributions.base import distribution
 from phasic.distributions.base import kept_results
@@ -12,7 +12,7 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 
 
-class KeptChain(distribution.Distribution):
+class KeptChain(distribution.Distribution, kept_results.Keeper):
   """A distribution whose Markov chain follows from its parameters.
 
   A subclass derives the chain in `_derived_chain`, and checks its values in
@@ -22,13 +22,8 @@ class KeptChain(distribution.Distribution):
   _DISCRETE = False
   # Whether the arrays of the chain are others than the parameters.
   _DERIVES = True
-  # See `kept_results`.
-  _kept: ClassVar[
-    tuple[tuple[object, ...], Model, tuple[object, ...]] | None
-  ] = None
-  _is_keeper: ClassVar[bool] = False
   # The value of `_kept` when the chain's values had been checked.
-  _valid: ClassVar[object] = None
+  _valid: ClassVar[Any] = None
 
   def _chain(self) -> Model:
     """Returns initial masses, rates or edges, optional exits, optional atom.
@@ -69,11 +64,9 @@ class KeptChain(distribution.Distribution):
     raise NotImplementedError
 
   def _origin(self) -> tuple[object, ...]:
-    """Returns all objects from which the chain is derived."""
     return tuple(self._parameters.values())
 
   def _origin_arrays(self) -> tuple[object, ...]:
-    """Returns the arrays among them, also in mappings and edges."""
     given = self._parameters
     names = self._properties()
     if self._has_plain_arrays:

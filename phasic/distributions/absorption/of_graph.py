@@ -121,6 +121,7 @@ class OfGraph(kept_chain.KeptChain):
     if self._parameters[edges] is None:
       edges = "graph.edge_values(params)"
     alpha, weights, _, prob_zero = self._chain()
+    assert operands.is_edges(weights)  # A graph has edges.
     alpha, weights, prob_zero = value_checks.check_edge_model(
       alpha, weights, prob_zero, self._DISCRETE, (initial, edges)
     )
@@ -150,7 +151,9 @@ class OfGraph(kept_chain.KeptChain):
         "graph.edge_weights(params) to functions of `math`, or use methods of "
         "this distribution, which need no matrix"
       )
-    return edge_rates.dense(p, self._chain()[1])
+    edges = self._chain()[1]
+    assert operands.is_edges(edges)
+    return edge_rates.dense(p, edges)
 
   def _dense_subgenerator(self) -> Array:
     """Returns the rates between the phases, S (..., p, p)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 import weakref
 
 from phasic.distributions.base import structure
@@ -21,22 +21,22 @@ _T = TypeVar("_T")
 _MOST = 512
 
 
-class Keeper(Protocol):
+class Keeper:
   """A distribution that keeps a result."""
 
   # The objects that the result was derived from, the result, and the arrays of
   # both.
-  _kept: tuple[tuple[object, ...], object, tuple[object, ...]] | None
+  _kept: ClassVar[Any] = None
   # Whether it is among `_keepers`.
-  _is_keeper: bool
+  _is_keeper: ClassVar[bool] = False
 
   def _origin(self) -> tuple[object, ...]:
     """Returns all objects from which the result is derived."""
-    ...
+    raise NotImplementedError
 
   def _origin_arrays(self) -> tuple[object, ...]:
     """Returns the arrays among them, also in mappings and edges."""
-    ...
+    raise NotImplementedError
 
 
 # The distributions that keep results, the oldest first.

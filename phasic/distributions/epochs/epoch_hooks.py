@@ -54,16 +54,10 @@ _PROPERTIES = {
 }
 
 
-class EpochHooks(comparable.Comparable):
+class EpochHooks(comparable.Comparable, kept_results.Keeper):
   """Keeps arrays of each epoch under names such as params[0]."""
 
   _MAPPINGS = epoch_arguments.OF_EPOCHS
-  # See `kept_results`.
-  _kept: ClassVar[
-    tuple[tuple[object, ...], list[epoch_stages.Stage], tuple[object, ...]]
-    | None
-  ] = None
-  _is_keeper: ClassVar[bool] = False
   # The stages, in what `_for_one_call` returned.
   _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 

@@ -95,7 +95,10 @@ class TablesTest(test_case.TestCase):
     ({"time": "t", "event": "two"}, r"two\[1\] = 2.0: it must be bool, or 0"),
     ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
-    ({"time": "t", "cause": "name", "causes": ["a"]}, "holds 'b': it must ho"),
+    (
+      {"time": "t", "cause": "name", "causes": ["a"]},
+      "has the cause 'b': it mu",
+    ),
     ({"time": "gone"}, r"gone\[1\] = nan: it must be a number"),
     ({"time": "gone", "event": "e"}, r"gone\[1\] = nan: they must be >= 0"),
     ({"time": "t", "weight": "gone"}, r"gone\[1\] = nan: a weight must be"),
