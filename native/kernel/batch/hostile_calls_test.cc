@@ -253,7 +253,7 @@ TEST(HostileCallsTest, SizesOfEdgesThatDoNotFitAreNamed) {
       {2, 4, 4, 5, 0, 4, "edges: coefficients of 5 edges do not fit 4"},
       {2, 4, 4, 4, 0, 3, "rates: 3 numbers where the edges want 4"},
       {2, 4, 0, 4, 2, 4, "rates: 4 numbers where the edges want 2"},
-      {2, 4, 0, 4, 0, 4, "exit_rates: beside edges there are densities only"},
+      {2, 4, 0, 4, 0, 4, "exit_rates: in a model with edges these are weights"},
   };
   for (const auto& x : cases) {
     const int64_t indices[] = {x.ends, x.edges};
