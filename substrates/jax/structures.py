@@ -182,4 +182,8 @@ def as_index_array(x: object, name: str) -> Array:
   known = static.concrete(array)
   if known is not None and not onp.array_equal(known.astype(onp.int32), known):
     raise ValueError(f"{name} has an entry that does not fit into 32 bits")
-  return jnp.asarray(array, dtype=onp.int32)
+  if isinstance(array, jax.Array):
+    return jnp.asarray(array, dtype=onp.int32)
+  # Indices of the host stay known in a traced function.
+  with jax.ensure_compile_time_eval():
+    return jnp.asarray(array, dtype=onp.int32)

@@ -11,7 +11,7 @@ import numpy as onp
 from phasic.internal.native import host_results
 
 
-class Level(Protocol):
+class MappedLevel(Protocol):
   """A level of vmap, `host_functions.BatchLevel`."""
 
   @property
@@ -20,7 +20,7 @@ class Level(Protocol):
     ...
 
 
-class Function(Protocol):
+class BatchedFunction(Protocol):
   """The attributes of a `host_functions.HostFunction` that are read here."""
 
   @property
@@ -34,11 +34,11 @@ class Function(Protocol):
 
 
 def check(
-  function: Function,
+  function: BatchedFunction,
   call: Callable[..., Sequence[object]],
   arrays: Sequence[onp.ndarray],
   specs: Sequence[host_results.ArraySpec],
-  levels: Sequence[Level],
+  levels: Sequence[MappedLevel],
   sizes: tuple[int, ...],
   canonical: Callable[[onp.dtype], object] = onp.dtype,
 ) -> None:

@@ -268,7 +268,7 @@ def _mean_and_spread(
       (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
     )
     # The call takes a matrix in place of the weights of edges.
-    edge_list = chain_solves.EdgeList(
+    edge_list = chain_solves.SystemEdges(
       elimination_ops.NO_EDGES,
       model.rates,
       model.initial,
@@ -314,7 +314,7 @@ def _portable(
 ) -> tuple[Array, ...]:
   """Computes `elimination_ops.moments`, with the same arguments."""
   if static.rank(weights) == static.rank(initial):
-    edge_list = chain_solves.EdgeList(
+    edge_list = chain_solves.SystemEdges(
       indices, weights, initial, atom, stay, None
     )
   else:

@@ -76,7 +76,7 @@ class System(NamedTuple):
   bad: Array
 
 
-class EdgeList(NamedTuple):
+class SystemEdges(NamedTuple):
   """A model as a list of edges, before it is checked and scaled.
 
   Attributes:
@@ -114,7 +114,7 @@ def derive(
 
 def list_edges(
   model: chain_arguments.ChainArguments, discrete: bool, dtype: str
-) -> EdgeList:
+) -> SystemEdges:
   """Converts a model to a list of edges; arguments are as in `derive`."""
   *arrays, edges = model
   eps = static.finfo_eps(dtype)
@@ -133,12 +133,12 @@ def list_edges(
   stay, bad = initial[..., :0], None
   if discrete and not _has_no_loops(sources, targets):
     stay, bad = _kept(indices, weights, p, 4 * p * eps)
-  return EdgeList(indices, weights, initial, atom, stay, bad)
+  return SystemEdges(indices, weights, initial, atom, stay, bad)
 
 
 def edge_list_of_matrix(
   model: chain_arguments.ChainArguments, discrete: bool, eps: float
-) -> EdgeList:
+) -> SystemEdges:
   """Converts a model without edges to a list of edges.
 
   Args:
@@ -170,10 +170,12 @@ def edge_list_of_matrix(
     ],
     axis=-1,
   )
-  return EdgeList(all_indices(p), weights, initial, atom[..., None], stay, bad)
+  return SystemEdges(
+    all_indices(p), weights, initial, atom[..., None], stay, bad
+  )
 
 
-def complete(edge_list: EdgeList, discrete: bool, eps: float) -> System:
+def complete(edge_list: SystemEdges, discrete: bool, eps: float) -> System:
   """Checks and scales a list of edges; rounds probabilities near zero to zero.
 
   Args:
