@@ -82,7 +82,7 @@ class OfGraph(kept_chain.KeptChain):
     return {**arrays, "params": self.graph.params_array(params)}
 
   def _origin(self) -> tuple[object, ...]:
-    own = super()._origin()
+    own = tuple(self._parameters.values())
     params = self._parameters["params"]
     # The mapping is shown to users, who may change it.
     if isinstance(params, Mapping):

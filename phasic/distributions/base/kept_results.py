@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable
+import operator
 from typing import Any, ClassVar, TypeVar
 import weakref
 
@@ -55,30 +56,48 @@ def derived(
     derive: makes the result.
     arrays_of: lists the arrays of a result.
   """
-  if is_current(keeper):
-    return keeper._kept[1]
+  # Written out, as what it costs is a share of each call.
+  context = (*keeper._origin(), static.wide_float())
+  kept = keeper._kept
+  if kept is not None:
+    is_same = all(map(operator.is_, kept[0], context))
+    if (
+      is_same
+      and len(kept[0]) == len(context)
+      and structures.are_lasting(kept[2])
+    ):
+      return kept[1]
+    object.__setattr__(keeper, "_kept", None)
   result = derive()
-  keep(keeper, result, arrays_of)
+  _keep(keeper, context, result, arrays_of)
   return result
 
 
 def is_current(keeper: Keeper) -> bool:
   """Returns whether a result is kept, and was derived from what is given now."""
   kept = keeper._kept
-  if kept is None:
-    return False
-  if structure.are_same(kept[0], _context(keeper)) and structures.are_lasting(
-    kept[2]
-  ):
-    return True
-  object.__setattr__(keeper, "_kept", None)
-  return False
+  return (
+    kept is not None
+    and structure.are_same(kept[0], (*keeper._origin(), static.wide_float()))
+    and structures.are_lasting(kept[2])
+  )
 
 
 def keep(
   keeper: Keeper, result: _T, arrays_of: Callable[[_T], Iterable[object]]
 ) -> None:
   """Keeps a result, unless the values that it is derived from may change."""
+  # JAX's widest dtype can be changed.
+  context = (*keeper._origin(), static.wide_float())
+  _keep(keeper, context, result, arrays_of)
+
+
+def _keep(
+  keeper: Keeper,
+  context: tuple[object, ...],
+  result: _T,
+  arrays_of: Callable[[_T], Iterable[object]],
+) -> None:
   given = keeper._origin_arrays()
   if not structures.are_lasting(given):
     return
@@ -86,23 +105,16 @@ def keep(
   if not structures.make_lasting(arrays):
     return
   if not keeper._is_keeper:
-    _make_room()
+    if len(_keepers) >= _MOST:
+      _make_room()
     _keepers.append(weakref.ref(keeper))
     object.__setattr__(keeper, "_is_keeper", True)
-  kept = (_context(keeper), result, (*given, *arrays))
   # In TensorFlow distributions are modules, whose attributes are tracked.
-  object.__setattr__(keeper, "_kept", kept)
-
-
-def _context(keeper: Keeper) -> tuple[object, ...]:
-  # JAX's widest dtype can be changed.
-  return (*keeper._origin(), static.wide_float())
+  object.__setattr__(keeper, "_kept", (context, result, (*given, *arrays)))
 
 
 def _make_room() -> None:
-  """Drops the results of the oldest keeper, if there are many."""
-  if len(_keepers) < _MOST:
-    return
+  """Drops the results of the oldest keeper."""
   oldest = _keepers.popleft()()
   if oldest is not None:
     for name in structure.DERIVED:
