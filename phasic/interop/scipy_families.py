@@ -73,7 +73,7 @@ class Family:
       if given.get(name) is not None:
         given[name] = (given[name] - loc) / scale
     f = (lambda x: x) if func is None else func
-    # What is not a function is passed on, to be refused.
+    # Anything but a function is passed on, to be refused.
     moved = (lambda x: f(loc + scale * x)) if callable(f) else f
     return self._frozen.expect(moved, **given)
 

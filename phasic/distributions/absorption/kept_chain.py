@@ -52,7 +52,10 @@ class KeptChain(distribution.Distribution, kept_results.Keeper):
     chain = self._converted_model(self._checked_chain())
     if self._DERIVES:
       kept_results.keep(self, chain, structure.chain_arrays)
-      object.__setattr__(self, "_valid", self._kept)
+      # A kept chain that was not checked may still be there.
+      kept = self._kept
+      if kept is not None and kept[1] is chain:
+        object.__setattr__(self, "_valid", kept)
     return chain
 
   def _derived_chain(self) -> Model:

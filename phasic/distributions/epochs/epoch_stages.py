@@ -152,7 +152,7 @@ def history(
 
 
 class _Carried(Protocol):
-  """What is carried through epochs, masses of phases and more."""
+  """Masses of phases, and others, that are carried through epochs."""
 
   def mapped(self, state_map: state_maps_lib.StateMap) -> Self:
     """Moves masses to the phases of the next epoch."""
