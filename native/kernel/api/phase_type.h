@@ -162,7 +162,8 @@ const char* Forward(const Call& call, const Input* inputs, int32_t num_inputs,
 // cotangent c [full batch..., n]; each of the five outputs has the shape of its
 // operand and full mapped dimensions. An output that is not in the call's
 // `wanted` has event dimensions of size zero and is not computed. The other
-// outputs have the same bits whether or not it is wanted.
+// outputs have the same bits whether or not it is wanted; but where numbers
+// leave the range of doubles, they may be NaN beside it.
 const char* Adjoint(const Call& call, const Input* inputs, int32_t num_inputs,
                     const Output* outputs, int32_t num_outputs,
                     Executor* executor = OwnThreads());

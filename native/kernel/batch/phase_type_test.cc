@@ -368,6 +368,17 @@ TEST(PhaseTypeTest, SubnormalRatesAreNotDropped) {
   }
 }
 
+// Tests that a subnormal number beside ones does not make a derived atom or
+// exit negative: such a remainder is rounding, and there is no exit.
+TEST(PhaseTypeTest, SubnormalRemaindersAreZero) {
+  for (const bool is_start : {false, true}) {
+    std::vector<Array> model = Erlang(3, {0.0});
+    (is_start ? model[0].data[1] : model[1].data[2]) = 1e-310;
+    EXPECT_EQ(RunForward(Kind::kDensity, 0, model).data[0], 0.0);
+    EXPECT_EQ(RunForward(Kind::kLogDensity, 0, model).data[0], -HUGE_VAL);
+  }
+}
+
 TEST(PhaseTypeTest, WorkIsBounded) {
   std::vector<Array> model = Erlang(3, {1.0, 1e12});
   for (double& rate : model[1].data) rate *= 1e12;

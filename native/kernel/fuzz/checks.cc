@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "native/kernel/fuzz/call_case.h"
+#include "native/kernel/fuzz/compare.h"
 #include "native/kernel/fuzz/describe.h"
 #include "native/kernel/fuzz/runs.h"
 #include "native/kernel/fuzz/slices.h"
@@ -81,29 +82,6 @@ std::string CheckAgainstStatus(const CallCase& c, const Result& result) {
   return "";
 }
 
-// Returns whether all numbers in both buffers have the same bits or are both
-// NaN.
-bool SameNumbers(const CallCase& c, const unsigned char* a,
-                 const unsigned char* b, size_t bytes) {
-  const std::vector<unsigned char> first(a, a + bytes);
-  const std::vector<unsigned char> second(b, b + bytes);
-  for (size_t i = 0; i < bytes / ItemSize(c); ++i) {
-    const double x = ItemOf(c, first, i);
-    const double y = ItemOf(c, second, i);
-    if (std::isnan(x) && std::isnan(y)) continue;
-    if (x != y || std::signbit(x) != std::signbit(y)) return false;
-  }
-  return true;
-}
-
-// Divides `whole` into parts of the size of `part`. Returns whether the part
-// with index `place` has the same numbers as `part`.
-bool IsPart(const CallCase& c, const std::vector<unsigned char>& whole,
-            size_t place, const std::vector<unsigned char>& part) {
-  return SameNumbers(c, whole.data() + place * part.size(), part.data(),
-                     part.size());
-}
-
 // Returns whether several elements of the batch have the same model: whether
 // all arrays of the model are broadcast along some axis.
 bool SharesModels(const CallCase& c, const Dims& batch) {
@@ -130,45 +108,6 @@ bool MayShareLanes(const CallCase& c, const Dims& batch) {
   return true;
 }
 
-double LargestOf(const Array& array) {
-  double largest = 0.0;
-  for (const double x : array.values) {
-    if (std::fabs(x) < HUGE_VAL) largest = std::max(largest, std::fabs(x));
-  }
-  return largest;
-}
-
-// Returns a size to which sums that cancel are compared: of cotangents of an
-// operand, that which changes the result by as much as the given cotangent if
-// the operand doubles.
-double UnitOf(const CallCase& c, size_t output) {
-  const double operand = LargestOf(c.inputs[output]);
-  if (!c.adjoint || !(operand > 0.0)) return 0.0;
-  return LargestOf(c.inputs.back()) / operand;
-}
-
-// Returns whether all numbers are NaN in both, the same, or agree to a tiny
-// part of `unit` or of the largest one.
-bool AreNear(const CallCase& c, const std::vector<unsigned char>& whole,
-             size_t place, const std::vector<unsigned char>& part,
-             double unit) {
-  const size_t count = part.size() / ItemSize(c);
-  double largest = unit;
-  for (size_t i = 0; i < count; ++i) {
-    const double size = std::fabs(ItemOf(c, part, i));
-    if (size < HUGE_VAL) largest = std::max(largest, size);
-  }
-  const double most =
-      largest * (c.call.precision == Precision::kFloat32 ? 1e-5 : 1e-10);
-  for (size_t i = 0; i < count; ++i) {
-    const double x = ItemOf(c, whole, place * count + i);
-    const double y = ItemOf(c, part, i);
-    const bool is_same = x == y || (std::isnan(x) && std::isnan(y));
-    if (!is_same && !(std::fabs(x - y) <= most)) return false;
-  }
-  return true;
-}
-
 // Checks that the results for one element of the batch have the same bits if
 // the call has only that element, or are near where models share lanes.
 std::string CheckElement(const CallCase& c, const Dims& index,
@@ -186,13 +125,16 @@ std::string CheckElement(const CallCase& c, const Dims& index,
       has_sum |= whole.dims[i][axis] != batch[axis];
     }
     if (has_sum) continue;
-    const size_t place = PlaceOf(whole.dims[i], index);
+    const size_t first =
+        PlaceOf(whole.dims[i], index) * part.data[i].size() / ItemSize(c);
+    Tolerance tolerance = {0.0, IsExtreme(c, batch)};
     if (MayShareLanes(c, batch)) {
-      if (!AreNear(c, whole.data[i], place, part.data[i], UnitOf(c, i))) {
-        return "results depend on the rest of the batch";
-      }
-    } else if (!IsPart(c, whole.data[i], place, part.data[i])) {
-      return "bits depend on the rest of the batch";
+      tolerance.size = SharedLanesTolerance(c, i, part.data[i]);
+    }
+    const std::string difference =
+        Difference(c, whole.data[i], first, part.data[i], tolerance);
+    if (!difference.empty()) {
+      return "results depend on the rest of the batch: " + difference;
     }
   }
   return "";
@@ -205,11 +147,12 @@ std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
   if (c.statistics) return "";
   const size_t output = c.adjoint ? 4 : 0;
   if (part.data[output].empty()) return "";
-  const size_t item = ItemSize(c);
-  return SameNumbers(c, whole.data[output].data() + time * item,
-                     part.data[output].data(), num_times * item)
-             ? ""
-             : "bits depend on the other times";
+  std::vector<unsigned char> items = part.data[output];
+  items.resize(num_times * ItemSize(c));
+  const std::string difference =
+      Difference(c, whole.data[output], time, items, {0.0, IsExtreme(c, {})});
+  return difference.empty() ? ""
+                            : "bits depend on the other times: " + difference;
 }
 
 // Checks that the derivatives with respect to some operands do not depend on
@@ -220,8 +163,12 @@ std::string CheckWanted(CallCase c, const Result& result) {
   const Result all = Run(c);
   if (!all.error.empty()) return "refused with all outputs: " + all.error;
   for (size_t i = 0; i < result.data.size(); ++i) {
-    if (!result.data[i].empty() && !IsPart(c, all.data[i], 0, result.data[i])) {
-      return "bits depend on which outputs are wanted";
+    if (result.data[i].empty()) continue;
+    const std::string difference =
+        Difference(c, all.data[i], 0, result.data[i], {0.0, IsExtreme(c, {})});
+    if (!difference.empty()) {
+      return "bits depend on which outputs are wanted: output " +
+             std::to_string(i) + ", " + difference;
     }
   }
   return "";

@@ -135,7 +135,7 @@ class ModelBuilder {
     const double tolerance = 4.0 * static_cast<double>(p) * in_.epsilon;
     const double atom = Primal(model_.prob_zero);
     if (atom < -tolerance) return kInitialProbsSum;
-    if (atom <= tolerance) model_.prob_zero -= T(atom);
+    if (atom <= tolerance) ClearPrimal(&model_.prob_zero);
     return kOk;
   }
 

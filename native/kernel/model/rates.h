@@ -211,7 +211,7 @@ class RatesReader {
           Tolerance() * (is_small ? scale_of_small : scale);
       // Also rejects a sum that overflowed to -inf.
       if (!(value >= -tolerance)) return kRowSumPositive;
-      if (value <= tolerance) exit -= T(value);
+      if (value <= tolerance) ClearPrimal(&exit);
       rates_.exits[i] = ScaleBy(exit, -shift);
     }
     return kOk;
@@ -241,7 +241,7 @@ class RatesReader {
       if (value < -Tolerance()) return kRowAboveOne;
       if (in_.has_exit_rates && value > Tolerance()) return kRowBelowOne;
       if (!in_.has_exit_rates) {
-        if (value <= Tolerance()) exit -= T(value);
+        if (value <= Tolerance()) ClearPrimal(&exit);
         rates_.exits[i] = exit;
       }
       CompensatedSum<T> leaving;  // exact in two words
@@ -323,7 +323,7 @@ class RatesReader {
     leaving.Add(-loops.Result());
     leaving.Add(-loops.Low());
     if (missing > Tolerance()) leaving.Add(-missing);
-    rates_.leaving[i] -= T(Primal(rates_.leaving[i]));
+    ClearPrimal(&rates_.leaving[i]);
     rates_.leaving[i] += T(leaving.Result());
     rates_.leaving_low[i] = leaving.Low();
     return true;

@@ -102,6 +102,14 @@ inline bool PrimalIsZero(const Dual<T>& x) {
   return PrimalIsZero(x.value);
 }
 
+// Makes the value without its tangents zero. (Subtracting Primal(x) would leave
+// what the range of doubles does not show.)
+inline void ClearPrimal(double* x) { *x = 0.0; }
+template <class T>
+inline void ClearPrimal(Dual<T>* x) {
+  ClearPrimal(&x->value);
+}
+
 // Returns the absolute values of all components.
 inline double Abs(double x) { return std::fabs(x); }
 template <class T>

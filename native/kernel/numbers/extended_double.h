@@ -153,6 +153,7 @@ inline ExtendedDouble ScaleBy(const ExtendedDouble& x, int64_t e) {
 
 inline bool IsZero(const ExtendedDouble& x) { return x.part == 0.0; }
 inline bool PrimalIsZero(const ExtendedDouble& x) { return x.part == 0.0; }
+inline void ClearPrimal(ExtendedDouble* x) { *x = ExtendedDouble(); }
 inline bool IsFinite(const ExtendedDouble& x) { return IsFinite(x.part); }
 inline ExtendedDouble Abs(const ExtendedDouble& x) {
   ExtendedDouble result = x;
