@@ -127,7 +127,7 @@ std::string CheckElement(const CallCase& c, const Dims& index,
     if (has_sum) continue;
     const size_t first =
         PlaceOf(whole.dims[i], index) * part.data[i].size() / ItemSize(c);
-    Tolerance tolerance = {0.0, IsExtreme(c, batch)};
+    Tolerance tolerance = CompanyTolerance(c, batch);
     if (MayShareLanes(c, batch)) {
       tolerance.size = SharedLanesTolerance(c, i, part.data[i]);
     }
@@ -150,7 +150,7 @@ std::string CheckTime(const CallCase& c, size_t time, const Result& whole) {
   std::vector<unsigned char> items = part.data[output];
   items.resize(num_times * ItemSize(c));
   const std::string difference =
-      Difference(c, whole.data[output], time, items, {0.0, IsExtreme(c, {})});
+      Difference(c, whole.data[output], time, items, CompanyTolerance(c, {}));
   return difference.empty() ? ""
                             : "bits depend on the other times: " + difference;
 }
@@ -165,7 +165,7 @@ std::string CheckWanted(CallCase c, const Result& result) {
   for (size_t i = 0; i < result.data.size(); ++i) {
     if (result.data[i].empty()) continue;
     const std::string difference =
-        Difference(c, all.data[i], 0, result.data[i], {0.0, IsExtreme(c, {})});
+        Difference(c, all.data[i], 0, result.data[i], CompanyTolerance(c, {}));
     if (!difference.empty()) {
       return "bits depend on which outputs are wanted: output " +
              std::to_string(i) + ", " + difference;

@@ -12,9 +12,12 @@
 namespace phasic {
 namespace fuzz {
 
+// The difference that is allowed between two numbers: `size` plus the larger
+// number times `relative`. If both are zero, bits must be the same.
 struct Tolerance {
-  double size = 0.0;        // if zero, bits must be the same
-  bool may_be_nan = false;  // whether a number may be NaN in the larger call
+  double size = 0.0;
+  double relative = 0.0;
+  bool may_be_nan = false;  // whether only one of them may be NaN
 };
 
 // Compares the numbers of `part` with those of `whole` from `first` on. Returns
@@ -32,10 +35,13 @@ std::string Difference(const CallCase& c,
 double SharedLanesTolerance(const CallCase& c, size_t output,
                             const std::vector<unsigned char>& part);
 
-// Returns whether the call needs more than the range of doubles may give: many
-// steps, or tiny or huge numbers. There a result may be lost (NaN) because of
-// others that are computed with it: other times, models or outputs.
-bool IsExtreme(const CallCase& c, const std::vector<int64_t>& batch);
+// Returns the difference that is allowed between a result and the same result
+// computed with others: other times, models or outputs. It is none, unless the
+// call may need more than the range of doubles: has many steps, or tiny or huge
+// numbers. There a result may be lost (NaN) and, as all tangents of a direction
+// share a scale, digits of derivatives may be lost.
+Tolerance CompanyTolerance(const CallCase& c,
+                           const std::vector<int64_t>& batch);
 
 }  // namespace fuzz
 }  // namespace phasic
