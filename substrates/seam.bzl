@@ -20,6 +20,7 @@ SEAM = [
 ]
 
 SHARED = [
+    "derivative_family",
     "dtypes",
     "elimination_ops",
     "frameworks",
@@ -46,20 +47,14 @@ SHARED = [
 
 EXTRAS = {
     "jax": [
+        "derivatives",
         "exporting",
         "ffi_targets",
-        "maps/__init__",
-        "maps/derivatives",
-        "maps/elimination_map",
-        "maps/exponential_map",
-        "maps/moments_map",
-        "maps/phase_type_function",
-        "maps/quantiles_map",
-        "maps/statistics_map",
         "multilinear",
         "native/ffi_versions",
         "native/host_map",
         "native/native_maps",
+        "phase_type_maps",
         "rule_maps",
         "rules",
         "seeds",
@@ -67,12 +62,10 @@ EXTRAS = {
     ],
     "numpy": [
         "tape/__init__",
-        "tape/elimination",
         "tape/functions",
         "tape/linear_maps",
         "tape/modes",
         "tape/operators",
-        "tape/phase_type",
         "tape/placing",
         "tape/rules",
         "tape/traced",
@@ -81,15 +74,14 @@ EXTRAS = {
     ],
     "tf": [
         "array_functions",
-        "elimination_op",
         "kernel_calls",
-        "moments_op",
         "native/host_family",
         "native/host_programs",
         "native/host_xla",
         "native/native_calls",
         "native/native_gradients",
         "native/native_results",
+        "op_library",
         "phase_type_op",
         "trees",
         "xla_calls",

@@ -80,11 +80,19 @@ inline Precision PrecisionOf(const pybind11::handle& object, const char* name) {
                              ": the dtype must be float32 or float64");
 }
 
+inline std::vector<pybind11::ssize_t> DimsOf(const Shape& shape) {
+  return {shape.dims, shape.dims + shape.rank};
+}
+
 inline pybind11::array NewArray(const Shape& shape, Precision precision) {
-  const std::vector<pybind11::ssize_t> dims(shape.dims,
-                                            shape.dims + shape.rank);
+  const std::vector<pybind11::ssize_t> dims = DimsOf(shape);
   if (precision == Precision::kFloat32) return pybind11::array_t<float>(dims);
   return pybind11::array_t<double>(dims);
+}
+
+// Returns a new array of kinds or status codes.
+inline pybind11::array NewCodes(const Shape& shape) {
+  return pybind11::array_t<int32_t>(DimsOf(shape));
 }
 
 }  // namespace phasic

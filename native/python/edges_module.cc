@@ -1,4 +1,6 @@
-#include "native/python/edges_module.h"
+// Checks and moments of one sparse model whose NumPy arrays need no conversion:
+// the functions edges_meet_constraints and moments_of_edges of the Python
+// module.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -13,6 +15,7 @@
 
 #include "native/elimination/api/moments.h"
 #include "native/python/arrays.h"
+#include "native/python/definitions.h"
 #include "native/python/without_gil.h"
 
 namespace phasic {
@@ -280,8 +283,6 @@ py::object MomentsOfEdges(const py::object& initial_probs,
   return std::move(arrays);
 }
 
-}  // namespace
-
 void DefineEdges(py::module_* module) {
   module->def("edges_meet_constraints", &EdgesMeetConstraints,
               py::arg("initial_probs"), py::arg("edges"), py::arg("prob_zero"),
@@ -299,4 +300,7 @@ void DefineEdges(py::module_* module) {
       "of a discrete model have loops.");
 }
 
+const AtImport kDefined(&DefineEdges);
+
+}  // namespace
 }  // namespace phasic

@@ -1,4 +1,6 @@
-#include "native/python/elimination_module.h"
+// Two functions of the Python module. `eliminate` solves the linear systems of
+// Markov chains, given as NumPy arrays. `measure_elimination` computes the
+// memory and the number of operations that this needs.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -10,6 +12,7 @@
 
 #include "native/elimination/api/elimination.h"
 #include "native/python/arrays.h"
+#include "native/python/definitions.h"
 #include "native/python/without_gil.h"
 
 namespace py = pybind11;
@@ -107,8 +110,6 @@ py::dict Measure(int64_t num_phases, const py::array& indices) {
   return result;
 }
 
-}  // namespace
-
 void DefineElimination(py::module_* module) {
   module->def("eliminate", &EliminateArrays, py::arg("transposed"),
               py::arg("indices"), py::arg("weights"), py::arg("per_phase"),
@@ -122,4 +123,7 @@ void DefineElimination(py::module_* module) {
               "elimination needs.");
 }
 
+const AtImport kDefined(&DefineElimination);
+
+}  // namespace
 }  // namespace phasic

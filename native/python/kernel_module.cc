@@ -19,10 +19,7 @@
 #include "native/kernel/runtime/work_limit.h"
 #include "native/python/arrays.h"
 #include "native/python/callback_module.h"
-#include "native/python/edges_module.h"
-#include "native/python/elimination_module.h"
-#include "native/python/moments_module.h"
-#include "native/python/parameters_module.h"
+#include "native/python/definitions.h"
 #include "native/python/without_gil.h"
 #include "native/quantiles/quantiles.h"
 #if defined(PHASIC_HAVE_XLA)
@@ -161,10 +158,12 @@ auto OneResult(const BoundCall& bound, const Function& function,
 }
 
 // Calls Adjoint, Statistics or Quantiles, and returns a list of `count` new
-// arrays; the function `shape` computes the shape of each.
+// arrays; the function `shape` computes the shape of each. One may have kinds
+// of times instead of numbers.
 template <class Function, class ShapeFunction>
 py::list Results(const BoundCall& bound, const Function& function,
-                 const ShapeFunction& shape, int32_t count) {
+                 const ShapeFunction& shape, int32_t count,
+                 int32_t index_of_kinds = -1) {
   const Inputs& inputs = bound.inputs();
   py::list results;
   std::vector<std::array<int64_t, kMaxRank>> dims(count);
@@ -173,7 +172,10 @@ py::list Results(const BoundCall& bound, const Function& function,
     int32_t rank = 0;
     Check(shape(bound.call(), inputs.shapes(), inputs.size(), i, dims[i].data(),
                 &rank));
-    py::array result = NewArray({dims[i].data(), rank}, inputs.precision());
+    const Shape dims_of_result = {dims[i].data(), rank};
+    py::array result = i == index_of_kinds
+                           ? NewCodes(dims_of_result)
+                           : NewArray(dims_of_result, inputs.precision());
     outputs.push_back({result.mutable_data(), {dims[i].data(), rank}});
     results.append(std::move(result));
   }
@@ -209,7 +211,8 @@ py::list StatisticsArrays(int32_t kind, const py::list& arrays,
 py::list QuantileArrays(int32_t form, const py::list& arrays,
                         const py::object& edges, bool discrete) {
   const BoundCall bound(form, 0, arrays, edges, py::none(), discrete);
-  return Results(bound, Quantiles, QuantilesShape, kNumQuantileOutputs);
+  return Results(bound, Quantiles, QuantilesShape, kNumQuantileOutputs,
+                 kQuantileKinds);
 }
 
 py::array StatusArray(int32_t kind, const py::list& arrays,
@@ -217,7 +220,7 @@ py::array StatusArray(int32_t kind, const py::list& arrays,
                       bool discrete) {
   const BoundCall bound(kind, 0, arrays, edges, kinds, discrete);
   return OneResult(bound, Status, [](const int64_t* dims, int32_t rank) {
-    return py::array_t<int32_t>(std::vector<py::ssize_t>(dims, dims + rank));
+    return NewCodes({dims, rank});
   });
 }
 
@@ -245,10 +248,10 @@ py::dict InstructionSetSupport() {
   return supported;
 }
 
-py::dict FfiTargets() {
+py::dict TargetCapsules() {
   py::dict targets;
 #if defined(PHASIC_HAVE_XLA)
-  for (const FfiTarget& target : kFfiTargets) {
+  for (const FfiTarget& target : FfiTargets()) {
     targets[target.name] = py::capsule(reinterpret_cast<void*>(target.handler));
   }
   AddCallbackTarget(&targets);
@@ -278,8 +281,8 @@ PYBIND11_MODULE(_kernel, module) {
   module.def("quantiles", &QuantileArrays, py::arg("form"), py::arg("inputs"),
              py::arg("edges") = py::none(), py::arg("discrete") = false,
              "Computes quantiles of probabilities in the given form, which are "
-             "the last of five operands; and the places where derivatives of "
-             "the quantiles are evaluated.");
+             "the last of five operands; and the times and kinds with which "
+             "derivatives of the quantiles are evaluated.");
   module.def("status", &StatusArray, py::arg("kind"), py::arg("inputs"),
              py::arg("edges") = py::none(), py::arg("kinds") = py::none(),
              py::arg("discrete") = false,
@@ -303,14 +306,17 @@ PYBIND11_MODULE(_kernel, module) {
       "instruction_set", [] { return ChosenInstructionSet().name; },
       "Returns the name of the instruction set in use: the widest that the "
       "processor has, or the one that PHASIC_ISA specifies.");
-  module.def("ffi_targets", &FfiTargets,
+  module.def("ffi_targets", &TargetCapsules,
              "Returns a dict of the XLA FFI targets by name.");
   DefineCallbacks(&module);
-  DefineElimination(&module);
-  DefineEdges(&module);
-  DefineMoments(&module);
-  DefineParameters(&module);
+  for (const auto& define : Definitions()) define(&module);
 }
 
 }  // namespace
+
+std::vector<Definition>& Definitions() {
+  static std::vector<Definition> definitions;
+  return definitions;
+}
+
 }  // namespace phasic

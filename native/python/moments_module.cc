@@ -1,4 +1,5 @@
-#include "native/python/moments_module.h"
+// The function `moments` of the Python module. It computes the mean and
+// variance of the time until absorption from NumPy arrays.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -11,6 +12,7 @@
 
 #include "native/elimination/api/moments.h"
 #include "native/python/arrays.h"
+#include "native/python/definitions.h"
 #include "native/python/without_gil.h"
 
 namespace py = pybind11;
@@ -66,8 +68,6 @@ py::tuple MomentsOfArrays(const py::array& indices, const py::array& weights,
   return arrays;
 }
 
-}  // namespace
-
 void DefineMoments(py::module_* module) {
   module->def("moments", &MomentsOfArrays, py::arg("indices"),
               py::arg("weights"), py::arg("exits"), py::arg("initial"),
@@ -79,4 +79,7 @@ void DefineMoments(py::module_* module) {
               "if gives_root is True, too.");
 }
 
+const AtImport kDefined(&DefineMoments);
+
+}  // namespace
 }  // namespace phasic

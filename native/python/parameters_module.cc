@@ -1,4 +1,5 @@
-#include "native/python/parameters_module.h"
+// Checks of the values of parameters that are NumPy arrays: the functions
+// meets_constraint and model_meets_constraints of the Python module.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -8,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+
+#include "native/python/definitions.h"
 
 namespace phasic {
 namespace {
@@ -281,8 +284,6 @@ bool ModelMeetsConstraints(const py::object& initial_probs,
                                      discrete);
 }
 
-}  // namespace
-
 void DefineParameters(py::module_* module) {
   module->def(
       "meets_constraint", &MeetsConstraint, py::arg("x"), py::arg("constraint"),
@@ -296,4 +297,7 @@ void DefineParameters(py::module_* module) {
               "constraints.");
 }
 
+const AtImport kDefined(&DefineParameters);
+
+}  // namespace
 }  // namespace phasic

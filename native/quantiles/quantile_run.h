@@ -46,19 +46,23 @@ class QuantileRun {
     error = call_.discrete ? FindCounts() : FindTimes();
     if (error != nullptr) return error;
     auto* results = static_cast<F*>(outputs[0].data);
-    auto* places = static_cast<F*>(outputs[1].data);
+    auto* times = static_cast<F*>(outputs[1].data);
+    auto* kinds = static_cast<int32_t*>(outputs[kQuantileKinds].data);
     for (size_t i = 0; i < targets_.size(); ++i) {
       const Target& target = targets_[i];
       const Limits& limits = limits_[i / static_cast<size_t>(n)];
       results[i] = static_cast<F>(found_[i]);
       const double found = static_cast<double>(results[i]);
       double time = found;
+      Kind kind = target.is_upper ? Kind::kLogSurvival : Kind::kLogCdf;
       if (found == 0.0 && IsInsideAtom(target, limits)) {
-        time = 0.0;
+        time = 1.0;
+        kind = Kind::kNothing;
       } else if (found == 0.0 || found == kInfinity) {
         time = TypicalTime(limits);
       }
-      places[i] = static_cast<F>(target.is_upper ? time : -time);
+      times[i] = static_cast<F>(time);
+      kinds[i] = static_cast<int32_t>(kind);
     }
     return nullptr;
   }

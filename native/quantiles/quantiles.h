@@ -29,16 +29,17 @@ constexpr int32_t kNumForms = 4;
 // stays below u, and NaN for invalid models and forms, and where the search
 // fails.
 //
-// The second output, of the same shape, says where the derivatives of the
-// quantiles are evaluated: at a time t with the function log(1 - F) it has t,
-// with the function log F it has -t. Where there is no derivative, as the
-// quantile is inf or at an end of an atom, t is the mean time to absorption or
-// a trap. It has zero where the quantile is zero inside an atom, as derivatives
-// are zero there, and NaN where the quantile is NaN.
+// Two more outputs of the same shape, times and kinds (int32), say where the
+// derivatives of the quantiles are evaluated: at which time, and whether with
+// kLogSurvival or kLogCdf. The time is the quantile. Where there is no
+// derivative, as the quantile is inf or at an end of an atom, it is the mean
+// time to absorption or a trap. Where the quantile is zero inside an atom,
+// derivatives are zero, the time is one and the kind kNothing.
 //
 // Returns nullptr, a message that describes the error in the call's structure,
 // or kOutOfMemory, as Forward does.
-constexpr int32_t kNumQuantileOutputs = 2;
+constexpr int32_t kNumQuantileOutputs = 3;
+constexpr int32_t kQuantileKinds = 2;  // the index of the kinds
 const char* Quantiles(const Call& call, const Input* inputs, int32_t num_inputs,
                       const Output* outputs, int32_t num_outputs,
                       Executor* executor = OwnThreads());

@@ -34,7 +34,8 @@ struct Problem {
 template <class F>
 struct Found {
   std::string error;
-  std::vector<F> quantiles, places;
+  std::vector<F> quantiles, times;
+  std::vector<int32_t> kinds;
 };
 
 template <class F>
@@ -71,9 +72,11 @@ Found<F> Solve(const Problem<F>& problem) {
   const int64_t dims[] = {rows, count};
   Found<F> found;
   found.quantiles.resize(static_cast<size_t>(rows * count));
-  found.places.resize(found.quantiles.size());
+  found.times.resize(found.quantiles.size());
+  found.kinds.resize(found.quantiles.size());
   const Output outputs[] = {{found.quantiles.data(), {dims, 2}},
-                            {found.places.data(), {dims, 2}}};
+                            {found.times.data(), {dims, 2}},
+                            {found.kinds.data(), {dims, 2}}};
   const char* error =
       Quantiles(call, inputs, kNumOperands, outputs, kNumQuantileOutputs);
   if (error != nullptr) found.error = error;
@@ -201,11 +204,17 @@ TEST(QuantilesTest, AtomsAndTrapsBoundTheDistribution) {
   EXPECT_EQ(found.quantiles[6], kInfinity);
   // Derivatives are zero inside the atom, and do not exist at its end and where
   // the quantile is infinite; the mean time to absorption or the trap is 0.4.
-  EXPECT_EQ(found.places[0], 0.0);
-  EXPECT_DOUBLE_EQ(found.places[1], -0.4);
-  EXPECT_EQ(found.places[2], -found.quantiles[2]);
-  EXPECT_EQ(found.places[4], found.quantiles[4]);
-  EXPECT_DOUBLE_EQ(found.places[6], 0.4);
+  EXPECT_EQ(found.times[0], 1.0);
+  EXPECT_DOUBLE_EQ(found.times[1], 0.4);
+  EXPECT_EQ(found.times[2], found.quantiles[2]);
+  EXPECT_EQ(found.times[4], found.quantiles[4]);
+  EXPECT_DOUBLE_EQ(found.times[6], 0.4);
+  constexpr auto kNothing = static_cast<int32_t>(Kind::kNothing);
+  constexpr auto kLower = static_cast<int32_t>(Kind::kLogCdf);
+  constexpr auto kUpper = static_cast<int32_t>(Kind::kLogSurvival);
+  const std::vector<int32_t> kinds = {kNothing, kLower, kLower, kLower,
+                                      kUpper,   kUpper, kUpper};
+  EXPECT_EQ(found.kinds, kinds);
 }
 
 TEST(QuantilesTest, MeansBeyondReachDoNotMatter) {
@@ -262,12 +271,15 @@ TEST(QuantilesTest, ManyQuantilesBesideTrapsAndAtoms) {
 TEST(QuantilesTest, DerivativesOfNaNAreNotZero) {
   Problem<double> problem = {1, {0.1}, {-1}, {}, {0.9}, {0.3, 2.0, kNaN}};
   const Found<double> found = Solve(problem);
-  EXPECT_EQ(found.places[0], 0.0);
-  EXPECT_TRUE(std::isnan(found.places[1]));
-  EXPECT_TRUE(std::isnan(found.places[2]));
+  constexpr auto kNothing = static_cast<int32_t>(Kind::kNothing);
+  EXPECT_EQ(found.kinds[0], kNothing);
+  EXPECT_TRUE(std::isnan(found.times[1]));
+  EXPECT_TRUE(std::isnan(found.times[2]));
   problem.matrix = {1};  // an invalid rate
-  for (const double place : Solve(problem).places) {
-    EXPECT_TRUE(std::isnan(place));
+  const Found<double> invalid = Solve(problem);
+  for (size_t i = 0; i < problem.values.size(); ++i) {
+    EXPECT_TRUE(std::isnan(invalid.times[i]));
+    EXPECT_NE(invalid.kinds[i], kNothing);
   }
 }
 
@@ -401,13 +413,15 @@ TEST(QuantilesTest, WrongNumbersOfArraysAreErrors) {
   Input inputs[kNumOperands];
   for (int i = 0; i < 4; ++i) inputs[i] = {numbers + i, shapes[i]};
   inputs[4] = {values, shapes[4]};
-  double found[3], places[3];
-  Output outputs[] = {{found, shapes[4]}, {places, shapes[4]}};
-  EXPECT_NE(Quantiles(call, inputs, kNumOperands, outputs, 1), nullptr);
-  outputs[1].shape = shapes[0];
+  double found[3], times[3];
+  int32_t kinds[3];
+  Output outputs[] = {
+      {found, shapes[4]}, {times, shapes[4]}, {kinds, shapes[4]}};
   EXPECT_NE(Quantiles(call, inputs, kNumOperands, outputs, 2), nullptr);
+  outputs[1].shape = shapes[0];
+  EXPECT_NE(Quantiles(call, inputs, kNumOperands, outputs, 3), nullptr);
   outputs[1].shape = shapes[4];
-  EXPECT_EQ(Quantiles(call, inputs, kNumOperands, outputs, 2), nullptr);
+  EXPECT_EQ(Quantiles(call, inputs, kNumOperands, outputs, 3), nullptr);
   for (int i = 0; i < 3; ++i) {
     EXPECT_NEAR(found[i] / -std::log1p(-values[i]), 1.0, 1e-14);
   }

@@ -305,7 +305,8 @@ bool RegisterAll() {
                                          "exits: T", "atom: T"};
   RegisterOp("PhasicPhaseTypeStatistics", kStatistics, phasic::kNumStatistics,
              phasic_tf::InferStatistics, ComputeStatistics);
-  constexpr const char* kQuantiles[] = {"quantiles: T", "places: T"};
+  constexpr const char* kQuantiles[] = {"quantiles: T", "times: T",
+                                        "time_kinds: int32"};
   RegisterOp("PhasicPhaseTypeQuantiles", kQuantiles,
              phasic::kNumQuantileOutputs, phasic_tf::InferQuantiles,
              ComputeQuantiles);

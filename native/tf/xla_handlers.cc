@@ -12,7 +12,7 @@
 // if XLA refuses a handler.
 extern "C" __attribute__((visibility("default"))) int32_t
 PhasicRegisterWithXla(const void* api) {
-  for (const phasic::FfiTarget& target : phasic::kFfiTargets) {
+  for (const phasic::FfiTarget& target : phasic::FfiTargets()) {
     if (phasic::RegisterWithXla(static_cast<const XLA_FFI_Api*>(api),
                                 target.name, "Host", target.handler) != 0) {
       return 1;

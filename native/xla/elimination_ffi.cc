@@ -1,10 +1,17 @@
-#include "native/xla/elimination_ffi.h"
+// The XLA FFI handler that solves linear systems by elimination, for JAX on
+// CPU.
+//
+// Operands are indices, weights, per_phase and, if the attribute takes_edges is
+// set, per_edge. The handler computes the results for phases and, if
+// gives_edges is set, the results for edges. The attribute transposed selects
+// whether the systems or their transposes are solved.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "native/elimination/api/elimination.h"
 #include "native/xla/buffers.h"
+#include "native/xla/targets.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -87,13 +94,16 @@ ffi::Error Eliminate(ffi::ThreadPool pool, bool transposed, bool takes_edges,
   return ToError(message);
 }
 
-}  // namespace
+XLA_FFI_DEFINE_HANDLER(kEliminate, Eliminate,
+                       ffi::Ffi::Bind()
+                           .Ctx<ffi::ThreadPool>()
+                           .Attr<bool>("transposed")
+                           .Attr<bool>("takes_edges")
+                           .Attr<bool>("gives_edges")
+                           .RemainingArgs()
+                           .RemainingRets());
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicEliminate, Eliminate,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::ThreadPool>()
-                                  .Attr<bool>("transposed")
-                                  .Attr<bool>("takes_edges")
-                                  .Attr<bool>("gives_edges")
-                                  .RemainingArgs()
-                                  .RemainingRets());
+const phasic::FfiRegistration kRegisteredEliminate("phasic_eliminate",
+                                                   kEliminate);
+
+}  // namespace

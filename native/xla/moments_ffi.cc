@@ -1,10 +1,15 @@
-#include "native/xla/moments_ffi.h"
+// The XLA FFI handler that computes moments by elimination, for JAX on CPU.
+//
+// Operands are indices, weights, initial, atom and stay. Results are the mean;
+// if gives_variance is set, the variance; and, if gives_gradients is set, the
+// gradients of each of these with respect to weights and initial.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "native/elimination/api/moments.h"
 #include "native/xla/buffers.h"
+#include "native/xla/targets.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -70,15 +75,17 @@ ffi::Error Moments(ffi::ThreadPool pool, bool discrete, bool gives_variance,
       phasic::ComputeMoments(call, results[0], results[1], &threads));
 }
 
-}  // namespace
+XLA_FFI_DEFINE_HANDLER(kMoments, Moments,
+                       ffi::Ffi::Bind()
+                           .Ctx<ffi::ThreadPool>()
+                           .Attr<bool>("discrete")
+                           .Attr<bool>("gives_variance")
+                           .Attr<bool>("gives_root")
+                           .Attr<bool>("gives_gradients")
+                           .Attr<double>("epsilon")
+                           .RemainingArgs()
+                           .RemainingRets());
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicMoments, Moments,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::ThreadPool>()
-                                  .Attr<bool>("discrete")
-                                  .Attr<bool>("gives_variance")
-                                  .Attr<bool>("gives_root")
-                                  .Attr<bool>("gives_gradients")
-                                  .Attr<double>("epsilon")
-                                  .RemainingArgs()
-                                  .RemainingRets());
+const phasic::FfiRegistration kRegisteredMoments("phasic_moments", kMoments);
+
+}  // namespace

@@ -1,4 +1,10 @@
-#include "native/xla/phase_type_ffi.h"
+// XLA FFI handlers of the phase-type kernel, for JAX on CPU.
+//
+// Operands and results are those of phasic::Forward, phasic::Adjoint,
+// phasic::Statistics and phasic::Quantiles; the arrays of edges and the kinds
+// of the times come before the operands. The attributes kind, order,
+// mapped_dims and, for the adjoint only, wanted are int32. The attributes
+// has_edges, has_kinds and discrete are boolean.
 
 #include <cstddef>
 #include <cstdint>
@@ -6,6 +12,7 @@
 #include "native/kernel/api/phase_type.h"
 #include "native/quantiles/quantiles.h"
 #include "native/xla/buffers.h"
+#include "native/xla/targets.h"
 #include "native/xla/xla_threads.h"
 #include "xla/ffi/api/ffi.h"
 
@@ -36,8 +43,10 @@ struct Fixed {
   }
 };
 
+// The result with this index, if any, has kinds of times instead of numbers.
 const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
-                   const Fixed& fixed, Buffers* buffers) {
+                   const Fixed& fixed, Buffers* buffers,
+                   size_t index_of_kinds = kMaxInputs) {
   const size_t first = fixed.count();
   if (args.size() < first + phasic::kNumOperands ||
       args.size() > first + kMaxInputs || rets.size() > phasic::kNumOperands) {
@@ -69,8 +78,9 @@ const char* Unpack(ffi::RemainingArgs args, ffi::RemainingRets rets,
   for (size_t i = 0; i < rets.size(); ++i) {
     auto buffer = rets.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return "phase_type: a result is not an array";
-    if ((*buffer)->element_type() != type) {
-      return "phase_type: a result's type is not that of the operands";
+    if ((*buffer)->element_type() !=
+        (i == index_of_kinds ? ffi::DataType::S32 : type)) {
+      return "phase_type: a result has the wrong type";
     }
     buffers->outputs[i] = {(*buffer)->untyped_data(), ShapeOf(**buffer)};
   }
@@ -125,10 +135,12 @@ using Function = const char* (*)(const phasic::Call& call,
 ffi::Error Apply(Function function, ffi::ThreadPool pool, int32_t kind,
                  int32_t order, int32_t mapped_dims, bool has_edges,
                  bool has_kinds, bool discrete, int32_t wanted,
-                 ffi::RemainingArgs args, ffi::RemainingRets rets) {
+                 ffi::RemainingArgs args, ffi::RemainingRets rets,
+                 size_t index_of_kinds = kMaxInputs) {
   Buffers buffers;
   const Fixed fixed = {has_edges, has_kinds};
-  if (const char* message = Unpack(args, rets, fixed, &buffers)) {
+  if (const char* message =
+          Unpack(args, rets, fixed, &buffers, index_of_kinds)) {
     return ToError(message);
   }
   const phasic::Call call =
@@ -160,7 +172,8 @@ ffi::Error Quantiles(ffi::ThreadPool pool, int32_t form, int32_t order,
                      bool discrete, ffi::RemainingArgs args,
                      ffi::RemainingRets rets) {
   return Apply(phasic::Quantiles, pool, form, order, mapped_dims, has_edges,
-               has_kinds, discrete, phasic::kAllOperands, args, rets);
+               has_kinds, discrete, phasic::kAllOperands, args, rets,
+               phasic::kQuantileKinds);
 }
 
 auto Attributes() {
@@ -174,14 +187,23 @@ auto Attributes() {
       .Attr<bool>("discrete");
 }
 
-}  // namespace
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeForward, Forward,
-                              Attributes().RemainingArgs().RemainingRets());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    PhasicPhaseTypeAdjoint, Adjoint,
+XLA_FFI_DEFINE_HANDLER(kPhaseTypeForward, Forward,
+                       Attributes().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER(
+    kPhaseTypeAdjoint, Adjoint,
     Attributes().Attr<int32_t>("wanted").RemainingArgs().RemainingRets());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeStatistics, Statistics,
-                              Attributes().RemainingArgs().RemainingRets());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(PhasicPhaseTypeQuantiles, Quantiles,
-                              Attributes().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER(kPhaseTypeStatistics, Statistics,
+                       Attributes().RemainingArgs().RemainingRets());
+XLA_FFI_DEFINE_HANDLER(kPhaseTypeQuantiles, Quantiles,
+                       Attributes().RemainingArgs().RemainingRets());
+
+const phasic::FfiRegistration kRegisteredPhaseTypeForward(
+    "phasic_phase_type_forward", kPhaseTypeForward);
+const phasic::FfiRegistration kRegisteredPhaseTypeAdjoint(
+    "phasic_phase_type_adjoint", kPhaseTypeAdjoint);
+const phasic::FfiRegistration kRegisteredPhaseTypeStatistics(
+    "phasic_phase_type_statistics", kPhaseTypeStatistics);
+const phasic::FfiRegistration kRegisteredPhaseTypeQuantiles(
+    "phasic_phase_type_quantiles", kPhaseTypeQuantiles);
+
+}  // namespace

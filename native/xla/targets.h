@@ -1,12 +1,11 @@
-// A table of all XLA FFI handlers and their names in JAX.
+// The XLA FFI handlers and their names in JAX.
 
 #ifndef PHASIC_NATIVE_XLA_TARGETS_H_
 #define PHASIC_NATIVE_XLA_TARGETS_H_
 
-#include "native/xla/elimination_ffi.h"
-#include "native/xla/moments_ffi.h"
-#include "native/xla/phase_type_ffi.h"
-#include "native/xla/random_ffi.h"
+#include <vector>
+
+#include "xla/ffi/api/c_api.h"
 
 namespace phasic {
 
@@ -15,14 +14,14 @@ struct FfiTarget {
   XLA_FFI_Handler* handler;
 };
 
-inline constexpr FfiTarget kFfiTargets[] = {
-    {"phasic_phase_type_forward", PhasicPhaseTypeForward},
-    {"phasic_phase_type_adjoint", PhasicPhaseTypeAdjoint},
-    {"phasic_phase_type_statistics", PhasicPhaseTypeStatistics},
-    {"phasic_phase_type_quantiles", PhasicPhaseTypeQuantiles},
-    {"phasic_eliminate", PhasicEliminate},
-    {"phasic_moments", PhasicMoments},
-    {"phasic_exponential", PhasicExponential},
+// Returns the handlers of this library.
+std::vector<FfiTarget>& FfiTargets();
+
+// Adds a handler when the library is loaded.
+struct FfiRegistration {
+  FfiRegistration(const char* name, XLA_FFI_Handler* handler) {
+    FfiTargets().push_back({name, handler});
+  }
 };
 
 }  // namespace phasic

@@ -261,10 +261,10 @@ def phase_type(
 def quantiles(
   form: str,
   operands: Sequence[Array],
-  fallback: Callable[..., tuple[Array, Array]],
+  fallback: Callable[..., tuple[Array, ...]],
   edges: Sequence[Array] = (),
   discrete: bool = False,
-) -> tuple[Array, Array]:
+) -> tuple[Array, ...]:
   """Computes quantiles inf{t: F(t) >= u}; they have no derivatives.
 
   Args:
@@ -278,10 +278,10 @@ def quantiles(
     discrete: whether time is discrete.
 
   Returns:
-    The quantiles, (batch..., n), and where their derivatives are evaluated: at
-    a time t with log(1 - F) it is t, with log F it is -t. Where no derivative
-    exists, at inf and at the end of an atom, t is a typical time. It is zero
-    where derivatives are zero, inside an atom.
+    The quantiles, (batch..., n), and with which times and kinds (int32) their
+    derivatives are evaluated: log(1 - F) or log F at the quantile. Where no
+    derivative exists, at inf and at the end of an atom, it is a typical time.
+    Inside an atom, where derivatives are zero, it is one, and the kind nothing.
 
   Raises:
     ValueError: shapes of the operands do not fit.

@@ -19,25 +19,6 @@ import jaxlib.version
 from phasic.substrates.jax.internal import native_module
 from phasic.substrates.jax.internal.native import ffi_versions
 
-FORWARD = "phasic_phase_type_forward"
-ADJOINT = "phasic_phase_type_adjoint"
-STATISTICS = "phasic_phase_type_statistics"
-QUANTILES = "phasic_phase_type_quantiles"
-ELIMINATE = "phasic_eliminate"
-MOMENTS = "phasic_moments"
-EXPONENTIAL = "phasic_exponential"
-CALL_PYTHON = "phasic_call_python"
-TARGETS = (
-  FORWARD,
-  ADJOINT,
-  STATISTICS,
-  QUANTILES,
-  ELIMINATE,
-  MOMENTS,
-  EXPONENTIAL,
-  CALL_PYTHON,
-)
-
 _lock = threading.Lock()
 # The library of each registered user op, by target name and platform.
 _registered: dict[tuple[str, str], str] = {}
@@ -45,7 +26,9 @@ _registered: dict[tuple[str, str], str] = {}
 
 def names() -> list[str]:
   """Returns the names of all FFI targets that exported programs may call."""
-  return [*TARGETS, *dict.fromkeys(name for name, _ in _registered)]
+  kernel, _ = load()
+  kernels = () if kernel is None else kernel.ffi_targets()
+  return [*kernels, *dict.fromkeys(name for name, _ in _registered)]
 
 
 def register(
@@ -109,8 +92,8 @@ def _load() -> tuple[types.ModuleType | None, str]:
     reason = _misfit(targets)
     if reason:
       return None, reason
-    for name in TARGETS:
-      jax.ffi.register_ffi_target(name, targets[name], platform="cpu")
+    for name, capsule in targets.items():
+      jax.ffi.register_ffi_target(name, capsule, platform="cpu")
   except Exception as error:
     text = " ".join(str(error).split())
     return None, (
@@ -129,7 +112,7 @@ def _misfit(targets: Mapping[str, object]) -> str:
     return (
       f"the native library was built without JAX; {native_module.REINSTALL}"
     )
-  built = ffi_versions.capsule_version(targets[FORWARD])
+  built = ffi_versions.capsule_version(next(iter(targets.values())))
   return version_reason(built, ffi_versions.running())
 
 

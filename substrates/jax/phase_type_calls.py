@@ -10,15 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
+from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import phase_type_maps
 from phasic.substrates.jax.internal.arrays import Array
 from phasic.substrates.jax.internal.arrays import ArrayLike
-from phasic.substrates.jax.internal.maps import derivatives
-from phasic.substrates.jax.internal.maps import phase_type_function
-from phasic.substrates.jax.internal.maps import quantiles_map
-from phasic.substrates.jax.internal.maps import statistics_map
 
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 
@@ -82,15 +80,14 @@ def adjoint(
 def quantiles(
   form: str,
   operands: Sequence[ArrayLike],
-  fallback: Callable[..., tuple[Array, Array]],
+  fallback: Callable[..., tuple[Array, ...]],
   edges: Sequence[ArrayLike],
   discrete: bool,
-) -> tuple[Array, Array]:
-  """Computes quantiles and places by the kernel, without derivatives."""
+) -> tuple[Array, ...]:
+  """Computes quantiles, times and kinds by the kernel, without derivatives."""
   arrays, (has_edges, _) = _checked(operands, edges)
-  op = quantiles_map.Quantiles(form, fallback, has_edges, discrete)
-  results = multilinear.bind(op, arrays)
-  return results[0], results[1]
+  op = phase_type_maps.Quantiles(form, fallback, has_edges, discrete)
+  return tuple(multilinear.bind(op, arrays))
 
 
 def statistics(
@@ -101,8 +98,8 @@ def statistics(
 ) -> Sequence[Array]:
   """Computes expected path statistics by the kernel, without derivatives."""
   arrays, flags = _checked(operands, fixed)
-  function = phase_type_function.PhaseTypeFunction(kind, None, *flags)
-  op = statistics_map.Statistics(function, 1)
+  function = phase_type_maps.PhaseTypeFunction(kind, None, *flags)
+  op = phase_type_maps.Statistics(function, 1)
   weights = jnp.asarray(weights, arrays[-1].dtype)
   return multilinear.bind(op, arrays, [[weights]])
 
@@ -132,5 +129,5 @@ def _checked(
   return arrays, (edges is not None, kinds is not None)
 
 
-_function = functools.cache(phase_type_function.PhaseTypeFunction)
+_function = functools.cache(phase_type_maps.PhaseTypeFunction)
 _forward = functools.cache(derivatives.Forward)

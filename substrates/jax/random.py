@@ -6,17 +6,25 @@ A seed is a JAX key: a typed one (`jax.random.key`) or a raw one
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import math
 from typing import TypeGuard
 
 import jax
+from jax.interpreters import mlir
 import jax.numpy as jnp
+import numpy as onp
 
+from phasic.substrates.jax.internal import multilinear
+from phasic.substrates.jax.internal import phase_type_calls
 from phasic.substrates.jax.internal import seeds
 from phasic.substrates.jax.internal import static
 from phasic.substrates.jax.internal.arrays import Array
+from phasic.substrates.jax.internal.arrays import Lowered
 from phasic.substrates.jax.internal.arrays import SanitizedSeed
-from phasic.substrates.jax.internal.maps import exponential_map
+from phasic.substrates.jax.internal.arrays import Shaped
+from phasic.substrates.jax.internal.arrays import Spec
 
 # Keeps the seeds of `fold_in` distinct from those of `split_seed`: JAX splits by
 # folding in 0, 1, ...
@@ -71,4 +79,61 @@ def uniform(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
 
 def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
   """Draws exponential random numbers of rate one."""
-  return exponential_map.draw(seed, shape, dtype)
+  folded = (
+    seed if isinstance(seed, seeds.FoldedKey) else seeds.FoldedKey(seed, ())
+  )
+  is_known = all(isinstance(d, int) for d in shape)
+  if is_known and _is_native(folded.key):
+    op = Exponential(math.prod(shape), onp.dtype(dtype).name, folded.path)
+    [numbers] = multilinear.bind(op, [jax.random.key_data(folded.key)])
+    return jnp.reshape(numbers, shape)
+  return jax.random.exponential(seeds.key(seed), shape, dtype)
+
+
+def _is_native(key: Array) -> bool:
+  """Returns whether the native call draws the numbers of a key."""
+  return (
+    phase_type_calls.KERNEL.path() == "kernel"
+    and jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
+    and str(jax.random.key_impl(key)) == "threefry2x32"
+  )
+
+
+@dataclasses.dataclass(frozen=True)
+class Exponential(multilinear.Broadcasting):
+  """The map from Threefry keys (..., 2) to random numbers (..., n).
+
+  XLA compiles JAX's generator for most of a second. On the CPU the map is a
+  native call that draws the same numbers, up to the rounding of the logarithm.
+
+  Attributes:
+    count: n.
+    dtype: the dtype of the numbers.
+    path: the integers that are folded into each key first.
+  """
+
+  count: int
+  dtype: str
+  path: tuple[int, ...]
+
+  groups = (1,)
+
+  def abstract(self, *operands: Shaped) -> list[Spec]:
+    [keys] = operands
+    return [((*keys.shape[:-1], self.count), onp.dtype(self.dtype))]
+
+  def evaluate(self, *operands: Array) -> list[Array]:
+    def draw(key: Array) -> Array:
+      seed = seeds.FoldedKey(jax.random.wrap_key_data(key), self.path)
+      folded = seeds.key(seed)
+      return jax.random.exponential(folded, (self.count,), self.dtype)
+
+    for _ in operands[0].shape[:-1]:
+      draw = jax.vmap(draw)
+    return [draw(*operands)]
+
+  def lower_cpu(
+    self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value
+  ) -> Lowered:
+    path = onp.asarray(self.path, onp.int64)
+    return jax.ffi.ffi_lowering("phasic_exponential")(ctx, *operands, path=path)

@@ -21,8 +21,7 @@ import weakref
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import kernel_calls
-from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import op_library
 from phasic.substrates.tf.internal import trees
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.arrays import ArrayLike
@@ -147,7 +146,7 @@ def custom_gradient(
       ]
       arrays = trees.flatten(structures)
       call = _Call(statics, [trees.skeleton(x) for x in structures])
-      if phase_type_op.load_error():
+      if op_library.load_error():
         return _without_library(f, rules, call, arrays)
       # Stop gradients inside: only the rule may define the derivative.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
@@ -157,9 +156,11 @@ def custom_gradient(
       shapes = (_static_shapes(arrays), _static_shapes(values))
       name = rule_name(call, trees.skeleton(out), shapes)
       if xla_calls.is_compiling():
-        results = kernel_calls.rule(values, arrays, name)
+        results = xla_calls.identity(
+          "PhasicRule", {"rule": name}, [*values, *arrays], len(values)
+        )
       else:
-        results = phase_type_op.native_ops().phasic_rule(
+        results = op_library.native_ops().phasic_rule(
           values=values, arguments=arrays, rule=name
         )
       for result, value in zip(results, values, strict=True):
@@ -205,10 +206,7 @@ def _rule_gradient(
       "does not contain derivative rules that are array code"
     )
   count = len(op.outputs)
-  full = [
-    tf.zeros_like(out) if ct is None else tf.convert_to_tensor(ct)
-    for out, ct in zip(op.outputs, cotangents, strict=True)
-  ]
+  full = xla_calls.cotangents(op, cotangents)
   gradients = pullback(list(op.inputs)[count:], full)
   return [None] * count + list(gradients)
 

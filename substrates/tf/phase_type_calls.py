@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import kernel_common
+from phasic.substrates.tf.internal import op_library
 from phasic.substrates.tf.internal import phase_type_op
 from phasic.substrates.tf.internal.arrays import Array
 from phasic.substrates.tf.internal.arrays import ArrayLike
@@ -34,23 +35,23 @@ class _Kernel(kernel_common.Kernel):
 
   def num_threads(self) -> int:
     self.require()
-    return phase_type_op.num_threads()
+    return op_library.num_threads()
 
   def set_num_threads(self, count: int) -> None:
     self.require()
     super().set_num_threads(
       count
     )  # This checks `count`, and sets the number of threads of `status`.
-    phase_type_op.set_num_threads(operator.index(count))
+    op_library.set_num_threads(operator.index(count))
 
   def set_work_limit(self, seconds: float | None) -> float:
     self.require()
     limit = super().set_work_limit(seconds)  # This checks `seconds`.
-    phase_type_op.set_max_work(limit)
+    op_library.set_max_work(limit)
     return limit
 
 
-KERNEL = _Kernel(phase_type_op.load_error)
+KERNEL = _Kernel(op_library.load_error)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -111,8 +112,8 @@ def quantiles(
   fallback: Callable[..., object],
   edges: Sequence[ArrayLike],
   discrete: bool,
-) -> tuple[Array, Array]:
-  """Computes quantiles and places by the kernel, without derivatives."""
+) -> tuple[Array, ...]:
+  """Computes quantiles, times and kinds by the kernel, without derivatives."""
   number = kernel_common.FORMS.index(form)
   return phase_type_op.quantiles(
     number, _tensors(operands), _tensors(edges), discrete

@@ -1,9 +1,5 @@
 """The native phase-type ops of TensorFlow and their registered gradients.
 
-Importing this module loads the op library, so a SavedModel that uses the ops
-can be loaded, run and differentiated after `import phasic.substrates.tf`. The
-import does not fail if the library is missing: `load_error()` returns why.
-
 J_k(x; v1..vk) = D^k F(x)[v1..vk] is the op PhasicPhaseTypeForward,
 V_k(x; v1..v_{k-1}; c) = (D^k F(x)[v1..v_{k-1}, .])^T c is
 PhasicPhaseTypeAdjoint. A tape lists the gradients that it uses, and only these
@@ -27,20 +23,16 @@ eagerly, and gives wrong numbers in a `tf.function`. Put the tape inside. In a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-import ctypes
-import os
-import sysconfig
-import types
+from collections.abc import Mapping, Sequence
+import functools
 
 import tensorflow as tf
 
-from phasic import _native
+from phasic.substrates.tf.internal import derivative_family
 from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import kernel_common
-from phasic.substrates.tf.internal import native_files
-from phasic.substrates.tf.internal import native_module
 from phasic.substrates.tf.internal import xla_calls
+from phasic.substrates.tf.internal import xla_programs
 
 # Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
 NUM_OPERANDS = 5
@@ -50,93 +42,6 @@ NUM_EDGE_ARRAYS = 3
 MAX_ORDER = 3
 
 Group = Sequence[tf.Tensor]
-
-
-def _path() -> str:
-  return os.path.join(next(iter(_native.__path__)), "libphasic_tf.so")
-
-
-def _load() -> tuple[types.ModuleType | None, str]:
-  """Loads the module of native ops; returns (module, "") or (None, reason)."""
-  path = _path()
-  if not os.path.exists(path):
-    return None, (
-      f"there is no op library {path} for {sysconfig.get_platform()}; "
-      f"{native_module.REINSTALL}"
-    )
-  damage = native_files.damage(path)
-  if damage:
-    return None, f"{path} cannot be loaded: {damage}; {native_module.REINSTALL}"
-  try:
-    ops = tf.load_op_library(path)
-  except (tf.errors.OpError, OSError, RuntimeError) as error:
-    return None, native_module.cannot_load(
-      f"TensorFlow {tf.__version__}", path, getattr(error, "message", error)
-    )
-  for name in (
-    "phasic_phase_type_forward",
-    "phasic_phase_type_adjoint",
-    "phasic_phase_type_statistics",
-    "phasic_phase_type_quantiles",
-    "phasic_rule",
-    "phasic_eliminate",
-    "phasic_moments",
-  ):
-    if not hasattr(ops, name):
-      return None, (
-        f"{path} does not register the op {name}; {native_module.REINSTALL}"
-      )
-  return ops, ""
-
-
-_OPS, _LOAD_ERROR = _load()
-
-
-def load_error() -> str:
-  """Returns why the native ops cannot be used; "" if they can."""
-  return _LOAD_ERROR
-
-
-def native_ops() -> types.ModuleType:
-  """Returns the module of native ops, if `load_error` gives no reason."""
-  assert _OPS is not None, _LOAD_ERROR
-  return _OPS
-
-
-def in_xla() -> bool:
-  """Returns whether a program is being compiled with XLA.
-
-  Then calls must use `kernel_calls`, which is loaded here.
-
-  Raises:
-    NotImplementedError: calls must use it, but loading fails.
-  """
-  if not xla_calls.is_compiling():
-    return False
-  if _LOAD_ERROR:
-    raise NotImplementedError(f"jit_compile=True: {_LOAD_ERROR}")
-  kernel_calls.load(_path())
-  return True
-
-
-def num_threads() -> int:
-  """Returns the largest number of threads that an op may use."""
-  return library().PhasicNumThreads()
-
-
-def set_num_threads(count: int) -> None:
-  """Sets `num_threads`; the caller has checked `count`."""
-  library().PhasicSetNumThreads(count)
-
-
-def set_max_work(multiply_adds: float) -> None:
-  """Sets the most multiply-adds of one model; the caller has checked it."""
-  library().PhasicSetMaxWork(ctypes.c_double(multiply_adds))
-
-
-def library() -> ctypes.CDLL:  # noqa: TID251  (the wheel's)
-  """Returns the native library that TensorFlow has loaded."""
-  return ctypes.CDLL(_path())  # noqa: TID251  (the wheel's)
 
 
 def forward(
@@ -153,17 +58,14 @@ def forward(
   `fixed` has the three arrays of a sparse model, if it is sparse, and the kinds
   of the times, if they differ; `discrete` is whether time is discrete.
   """
-  if in_xla():
-    inputs = [x for group in groups for x in group]
-    attributes = {"kind": kind, "order": order, "discrete": discrete}
-    return kernel_calls.phase_type_forward(inputs, fixed, attributes)
-  return native_ops().phasic_phase_type_forward(
-    inputs=[x for group in groups for x in group],
-    **_lists(fixed),
-    kind=kind,
-    order=order,
-    discrete=discrete,
+  inputs = [x for group in groups for x in group]
+  [result] = _call(
+    "forward",
+    inputs,
+    fixed,
+    {"kind": kind, "order": order, "discrete": discrete},
   )
+  return result
 
 
 def adjoint(
@@ -188,12 +90,7 @@ def adjoint(
     "wanted": sum(1 << i for i, is_wanted in enumerate(wanted) if is_wanted),
     "discrete": discrete,
   }
-  if in_xla():
-    results = kernel_calls.phase_type_adjoint(inputs, fixed, attributes)
-  else:
-    results = native_ops().phasic_phase_type_adjoint(
-      inputs=inputs, **_lists(fixed), **attributes
-    )
+  results = _call("adjoint", inputs, fixed, attributes)
   return [
     x if is_wanted else None
     for x, is_wanted in zip(results, wanted, strict=True)
@@ -204,31 +101,84 @@ def statistics(
   kind: int, operands: Group, weights: tf.Tensor, fixed: Group = ()
 ) -> list[tf.Tensor]:
   """Computes expected starts, holding times, jumps, exits and zero times."""
-  if in_xla():
-    attributes = {"kind": kind, "order": 1, "discrete": False}
-    inputs = [*operands, weights]
-    return kernel_calls.phase_type_statistics(inputs, fixed, attributes)
-  results = native_ops().phasic_phase_type_statistics(
-    inputs=[*operands, weights],
-    **_lists(fixed),
-    kind=kind,
-    order=1,
-  )
-  return list(results)
+  attributes = {"kind": kind, "order": 1, "discrete": False}
+  return _call("statistics", [*operands, weights], fixed, attributes)
 
 
 def quantiles(
   form: int, operands: Group, edges: Group, discrete: bool
-) -> tuple[tf.Tensor, tf.Tensor]:
-  """Computes quantiles, and the places of their derivatives."""
+) -> tuple[tf.Tensor, ...]:
+  """Computes quantiles, and the times and kinds of their derivatives."""
   attributes = {"kind": form, "order": 0, "discrete": discrete}
-  if in_xla():
-    results = kernel_calls.phase_type_quantiles(operands, edges, attributes)
-    return results[0], results[1]
-  results = native_ops().phasic_phase_type_quantiles(
-    inputs=list(operands), **_lists(edges), **attributes
+  return tuple(_call("quantiles", operands, edges, attributes))
+
+
+def _call(
+  function: str,
+  inputs: Sequence[tf.Tensor],
+  fixed: Group,
+  attributes: Mapping[str, int],
+) -> list[tf.Tensor]:
+  """Calls the op of a function; see `kernel_calls`."""
+  has_edges = len(fixed) >= NUM_EDGE_ARRAYS
+  return kernel_calls.call(
+    f"phase_type_{function}",
+    {"inputs": inputs, **_lists(fixed)},
+    attributes,
+    {
+      **attributes,
+      "mapped_dims": 0,
+      "has_edges": has_edges,
+      "has_kinds": len(fixed) % NUM_EDGE_ARRAYS == 1,
+    },
+    lambda arrays: _types(function, arrays, len(inputs), attributes),
+    num_fixed=len(fixed),
   )
-  return results.quantiles, results.places
+
+
+def _types(
+  function: str,
+  arrays: Sequence[tf.Tensor],
+  num_inputs: int,
+  attributes: Mapping[str, int],
+) -> list[xla_programs.Result]:
+  """Returns the types of a function's results.
+
+  Args:
+    function: its name.
+    arrays: all inputs of its op.
+    num_inputs: how many there are without edges and kinds.
+    attributes: the attributes of the op.
+  """
+  dtype, num_fixed = arrays[0].dtype, len(arrays) - num_inputs
+  dims = [xla_programs.dims_of(x, i) for i, x in enumerate(arrays)]
+  has_edges = num_fixed >= NUM_EDGE_ARRAYS
+  ranks = [1, 1 if has_edges else 2, 1, 1, 1]
+  if function == "adjoint":
+    # Unwanted results are zero.
+    results = []
+    for i, rank in enumerate(ranks):
+      unwanted = (*dims[i][: len(dims[i]) - rank], *[0] * rank)
+      is_wanted = attributes["wanted"] >> i & 1
+      results.append(
+        xla_programs.Result(dtype, dims[i], None if is_wanted else unwanted)
+      )
+    return results
+  ranks_of_fixed = [2, 1, 2] if has_edges else []
+  ranks_of_fixed += [1] * (num_fixed % NUM_EDGE_ARRAYS)
+  batch = kernel_calls.batch_dims(
+    arrays,
+    dict(enumerate(ranks)) | dict(enumerate(ranks_of_fixed, num_inputs)),
+  )
+  times, phases = dims[NUM_OPERANDS - 1][-1], dims[0][-1]
+  if function == "statistics":
+    jumps = (dims[num_inputs][-1],) if has_edges else (phases, phases)
+    events = [(phases,), (phases,), jumps, (phases,), (1,)]
+    return [xla_programs.Result(dtype, (*batch, *event)) for event in events]
+  value = xla_programs.Result(dtype, (*batch, times))
+  if function == "forward":
+    return [value]
+  return [value, value, value._replace(dtype=tf.int32)]
 
 
 def _lists(fixed: Group) -> dict[str, list[tf.Tensor]]:
@@ -286,12 +236,6 @@ def _check_order(op: xla_calls.Operation, order: int) -> None:
     )
 
 
-def _tensor(upstream: xla_calls.Upstream, like: tf.Tensor) -> tf.Tensor:
-  return (
-    tf.zeros_like(like) if upstream is None else tf.convert_to_tensor(upstream)
-  )
-
-
 def _fixed_gradients(
   op: xla_calls.Operation, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
@@ -346,84 +290,51 @@ def _unknown(
     [
       tf.reduce_sum(tf.math.multiply_no_nan(nan, x))
       for x in [*upstream, *zeros]
+      if x.dtype.is_floating
     ]
   )
   return tf.math.multiply_no_nan(nan, tf.broadcast_to(total, tf.shape(like)))
 
 
-def _operand_gradients(
-  op: xla_calls.Operation,
-  groups: Sequence[Group],
-  directions: Sequence[Group],
-  cotangent: tf.Tensor,
-  wanted: Sequence[Sequence[bool]],
+def _derivative_gradient(
+  is_adjoint: bool, op: xla_calls.Operation, *upstream: xla_calls.Upstream
 ) -> list[tf.Tensor | None]:
-  """Returns the gradients for operands and tangents.
-
-  Args:
-    op: the op.
-    groups: its operands and tangents.
-    directions: further directions of the derivative.
-    cotangent: the cotangent of the derivative in all directions.
-    wanted: which gradients are used, for each operand of each group.
-  """
+  """Computes the gradient of J_k or V_k."""
+  operands, *groups = _groups(op)
   kind, order = op.get_attr("kind"), op.get_attr("order")
   fixed, discrete = _fixed(op), op.get_attr("discrete")
+  member = derivative_family.Member(is_adjoint, order, groups)
+  incoming = xla_calls.cotangents(op, upstream)
   gradients: list[tf.Tensor | None] = []
-  for i, used in enumerate(wanted):
+  for i, used in enumerate(_wanted(op, [operands, *groups])):
     if not any(used):
-      gradients += [None] * NUM_OPERANDS
-    elif i == 0:
-      _check_order(op, order + 1)
-      primals = [*groups, *directions]
+      gradients += [None] * len(used)
+      continue
+    part = member.transposed(i, incoming)
+    _check_order(op, part.order)
+    if part.is_adjoint:
+      *directions, [cotangent] = part.groups
+      primals = [operands, *directions]
       gradients += adjoint(
-        kind, order + 1, primals, cotangent, fixed, used, discrete
+        kind, part.order, primals, cotangent, fixed, used, discrete
       )
     else:
-      remaining = [*groups[:i], *groups[i + 1 :], *directions]
-      gradients += adjoint(
-        kind, order, remaining, cotangent, fixed, used, discrete
-      )
-  return gradients
+      primals = [operands, *part.groups]
+      gradients.append(forward(kind, part.order, primals, fixed, discrete))
+  return gradients + _fixed_gradients(op, incoming)
 
 
-@xla_calls.register_gradient("PhasicPhaseTypeForward")
-def _forward_gradient(
-  op: xla_calls.Operation, upstream: xla_calls.Upstream
-) -> list[tf.Tensor | None]:
-  groups, cotangent = _groups(op), _tensor(upstream, op.outputs[0])
-  wanted = _wanted(op, groups)
-  gradients = _operand_gradients(op, groups, [], cotangent, wanted)
-  return gradients + _fixed_gradients(op, [cotangent])
-
-
-@xla_calls.register_gradient("PhasicPhaseTypeAdjoint")
-def _adjoint_gradient(
-  op: xla_calls.Operation, *upstream: xla_calls.Upstream
-) -> list[tf.Tensor | None]:
-  *groups, [cotangent] = _groups(op)
-  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
-  *wanted, [cotangent_wanted] = _wanted(op, [*groups, [cotangent]])
-  gradients = _operand_gradients(op, groups, [direction], cotangent, wanted)
-  gradients.append(
-    forward(
-      op.get_attr("kind"),
-      op.get_attr("order"),
-      [*groups, direction],
-      _fixed(op),
-      op.get_attr("discrete"),
-    )
-    if cotangent_wanted
-    else None
+for _is_adjoint, _name in ((False, "Forward"), (True, "Adjoint")):
+  xla_calls.register_gradient(f"PhasicPhaseType{_name}")(
+    functools.partial(_derivative_gradient, _is_adjoint)
   )
-  return gradients + _fixed_gradients(op, direction)
 
 
 @xla_calls.register_gradient("PhasicPhaseTypeStatistics")
 def _statistics_gradient(
   op: xla_calls.Operation, *upstream: xla_calls.Upstream
 ) -> list[tf.Tensor | None]:
-  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
+  direction = xla_calls.cotangents(op, upstream)
   return _missing_gradients(
     op,
     0,
@@ -438,7 +349,7 @@ def _statistics_gradient(
 def _quantiles_gradient(
   op: xla_calls.Operation, *upstream: xla_calls.Upstream
 ) -> list[tf.Tensor | None]:
-  direction = [_tensor(u, x) for u, x in zip(upstream, op.outputs)]
+  direction = xla_calls.cotangents(op, upstream)
   return _missing_gradients(
     op,
     0,

@@ -237,6 +237,14 @@ def _run(
   return outputs
 
 
+def cotangents(op: Operation, upstream: Sequence[Upstream]) -> list[tf.Tensor]:
+  """Returns the cotangents of an op's results, with zeros for None."""
+  return [
+    tf.zeros_like(x) if ct is None else tf.convert_to_tensor(ct)
+    for x, ct in zip(op.outputs, upstream, strict=True)
+  ]
+
+
 def _quoted(text: str) -> str:
   """Escapes a text for a string literal of MLIR."""
   return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):02X}", text)

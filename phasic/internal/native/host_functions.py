@@ -85,6 +85,39 @@ class Missing:
 Functions = Sequence[HostFunction | Missing]
 
 
+def transposed(
+  target: int, slot: int, others: Sequence[_T], cotangent: _T
+) -> tuple[int, list[_T]]:
+  """Returns the transpose, in one slot, of f or of one of its transposes.
+
+  Target 0 is f, and i + 1 its transpose in slot i, whose slots are f's other
+  slots and the cotangent.
+
+  Args:
+    target: the target that is transposed.
+    slot: the slot in which.
+    others: its other slots.
+    cotangent: the cotangent of its results.
+
+  Returns:
+    The target of the transpose, and its slots.
+  """
+  if target == 0:
+    return slot + 1, [*others, cotangent]
+  first = target - 1
+  if slot == len(others):
+    # Transposing in the slot of the cotangent gives f back. The new cotangent is
+    # f's argument in the slot that was transposed first.
+    return 0, [*others[:first], cotangent, *others[first:]]
+  # Transposing in another slot gives f's transpose in that slot. The new
+  # cotangent is f's argument in the slot that was transposed first.
+  index = slot if slot < first else slot + 1
+  kept = [i for i in range(len(others) + 1) if i not in (first, index)]
+  args = dict(zip(kept, others[:-1], strict=True))
+  args[first] = cotangent
+  return index + 1, [*(args[i] for i in sorted(args)), others[-1]]
+
+
 def expand(
   call: Callable[..., Sequence[object]],
   arrays: Sequence[onp.ndarray],

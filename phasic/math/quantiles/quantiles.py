@@ -145,5 +145,5 @@ def evaluate_arrays(form: str, arguments: TimedModel, discrete: bool) -> Array:
   if discrete:
     values = quantiles_rules.count_quantile(form, x, *model, *edges)
   else:
-    values, _ = quantiles_rules.quantile(form, x, *model, *edges)
+    values, *_ = quantiles_rules.quantile(form, x, *model, *edges)
   return operands_lib.result(layout, values)

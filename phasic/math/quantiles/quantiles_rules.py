@@ -48,10 +48,10 @@ _NUM_OPERANDS = 5
 
 def forward(
   form: str, x: Array, *arrays: Array
-) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
   """Computes `quantile`, and the residuals that `backward` needs."""
-  q, places = quantile(form, x, *arrays)
-  return (q, places), (q, places, x, *arrays)
+  results = quantile(form, x, *arrays)
+  return results, (*results, x, *arrays)
 
 
 def backward(
@@ -62,10 +62,10 @@ def backward(
   Args:
     form: the form of x, see `kernel_ops.quantiles`.
     residuals: the residuals of `forward`.
-    cotangents: the cotangents of the quantiles and of the places.
+    cotangents: the cotangents of the results, the quantiles' first.
   """
-  q, places, x, *arrays = residuals
-  at = _Point(form, q, places, x, arrays)
+  q, times, kinds, x, *arrays = residuals
+  at = _Point(form, (q, times, kinds), x, arrays)
   cotangent = cotangents[0]
   _, model_cotangents = kernel_derivatives.vjp(
     "log_density",
@@ -84,12 +84,12 @@ def backward(
 
 def along(
   form: str, primals: Sequence[Array], tangents: Sequence[Array]
-) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
   """Computes `quantile` and its jvp: the derivative along given tangents."""
   x, *arrays = primals
   x_tangent, *tangents_of_arrays = tangents
-  q, places = quantile(form, x, *arrays)
-  at = _Point(form, q, places, x, arrays)
+  results = quantile(form, x, *arrays)
+  at = _Point(form, results, x, arrays)
   change = kernel_derivatives.jvp(
     "log_density",
     at.operands,
@@ -99,16 +99,17 @@ def along(
   )
   x_change = at.completed(at.per_target) * x_tangent
   moved = x_change - at.completed(1.0 / at.slope) * change
-  return (q, places), (moved, np.zeros_like(places))
+  return results, (moved, *map(np.zeros_like, results[1:]))
 
 
 @custom_gradient.custom_gradient(
   vjp_fwd=forward, vjp_bwd=backward, jvp_fn=along, nondiff_argnums=(0,)
 )
-def quantile(form: str, x: Array, *arrays: Array) -> tuple[Array, Array]:
-  """Computes quantiles of a continuous distribution, and their places.
+def quantile(form: str, x: Array, *arrays: Array) -> tuple[Array, ...]:
+  """Computes quantiles of a continuous distribution, their times and kinds.
 
-  Places are as in `kernel_ops.quantiles`, and constants to derivatives.
+  Results are as in `kernel_ops.quantiles`; times and kinds are constants to
+  derivatives.
 
   Args:
     form: the form of x, see `kernel_ops.quantiles`.
@@ -133,7 +134,7 @@ def refusing(edges: EdgeArrays) -> list[Array]:
 def count_quantile(form: str, x: Array, *arrays: Array) -> Array:
   """Computes quantiles of a discrete distribution; differentiation raises."""
   x_fixed, *fixed = (autodiff.stop_gradient(y) for y in (x, *arrays))
-  k, _ = kernel_ops.quantiles(
+  k, *_ = kernel_ops.quantiles(
     form,
     (*fixed[:4], x_fixed),
     _portable_quantiles,
@@ -147,9 +148,9 @@ class _Point:
   """Values at a quantile q, for implicit differentiation of F(q) = u.
 
   Attributes:
-    operands: the kernel's five, with the quantile as time, or a harmless time
-      if it is zero or inf.
-    kinds: the kinds of the times: log F or log(1 - F), nothing inside an atom.
+    operands: the kernel's five, with the quantile as time, or another time if
+      it is zero or inf.
+    kinds: the kinds of the times, as in `kernel_ops.quantiles`.
     edges: the kernel's arrays of edges.
     slope: the derivative of the kind's function in time.
     per_target: dq / dx.
@@ -158,17 +159,19 @@ class _Point:
   """
 
   def __init__(
-    self, form: str, q: Array, places: Array, x: Array, arrays: Sequence[Array]
+    self,
+    form: str,
+    results: Sequence[Array],
+    x: Array,
+    arrays: Sequence[Array],
   ) -> None:
     model, self.edges = arrays[:4], arrays[4:]
-    upper = places > 0
+    q, times, kinds = results
+    self.kinds = autodiff.stop_gradient(kinds)
+    upper = self.kinds == quantiles_search.SURVIVAL
     self.regular = (q > 0) & (q < math.inf)
-    self.inside = places == 0
-    harmless = np.where(self.inside, 1.0, np.abs(places))
-    at = np.where(self.regular, q, harmless)
-    side = np.where(upper, quantiles_search.SURVIVAL, quantiles_search.CDF)
-    nothing = quantiles_search.NOTHING
-    self.kinds = structures.cast(np.where(self.inside, nothing, side), "int32")
+    self.inside = self.kinds == quantiles_search.NOTHING
+    at = np.where(self.regular, q, times)
     self.operands = (*model, at)
     log_value, log_density = quantiles_search.values(
       model, self.edges, at, self.kinds
@@ -197,8 +200,8 @@ class _Point:
 
 def _portable_quantiles(
   form: str, discrete: bool, *arrays: Array
-) -> tuple[Array, Array]:
-  """Computes quantiles and places, see `kernel_ops.quantiles`.
+) -> tuple[Array, ...]:
+  """Computes quantiles, times and kinds, see `kernel_ops.quantiles`.
 
   Args:
     form: as there.
@@ -210,7 +213,7 @@ def _portable_quantiles(
 
 def _search(
   form: str, discrete: bool, path: str, *arrays: Array
-) -> tuple[Array, Array]:
+) -> tuple[Array, ...]:
   """Runs the search; `path` is only a key of the compiler's cache."""
   *model, x = arrays[:_NUM_OPERANDS]
   edges = arrays[_NUM_OPERANDS:]
@@ -228,8 +231,12 @@ def _search(
   usable = (limits.time > 0) & (limits.time < math.inf)
   typical = np.where(usable, limits.time, 1.0)
   at = np.where((q == 0) | (q == math.inf), typical, q)
-  at = np.where((q == 0) & strictly, 0.0, at)
-  return q, np.where(targets.upper, at, -at)
+  inside = (q == 0) & strictly
+  side = np.where(
+    targets.upper, quantiles_search.SURVIVAL, quantiles_search.CDF
+  )
+  kinds = np.where(inside, quantiles_search.NOTHING, side)
+  return q, np.where(inside, 1.0, at), structures.cast(kinds, "int32")
 
 
 _run_portable = control_flow.compiled(_search, static_argnums=(0, 1, 2))

@@ -190,7 +190,7 @@ class HostCall(rules_lib.Mapped):
     shapes = [spec.shape for spec in self._sides()[2]]
     is_empty = any(isinstance(n, int) and n == 0 for s in shapes for n in s)
     lowering = jax.ffi.ffi_lowering(
-      ffi_targets.CALL_PYTHON, has_side_effect=is_empty
+      "phasic_call_python", has_side_effect=is_empty
     )
     return lowering(
       ctx,
@@ -211,29 +211,13 @@ class HostCall(rules_lib.Mapped):
   def transpose(
     self, at: multilinear.Slot
   ) -> tuple[multilinear.Map, list[list[Array]]]:
-    count = len(self.arg_trees)
-    if self.target == 0:
-      return self._transposed(at.number), [*at.others, at.cotangents]
-    first = self.target - 1
-    if at.number == count - 1:
-      # Transposing in the slot of the cotangent gives f back. The new cotangent
-      # is f's argument in the slot that was transposed first.
-      slots = [*at.others[:first], at.cotangents, *at.others[first:]]
-      return dataclasses.replace(self, target=0), slots
-    # Transposing in another slot gives f's transpose in that slot. The new
-    # cotangent is f's argument in the slot that was transposed first.
-    index = at.number if at.number < first else at.number + 1
-    kept = [i for i in range(count) if i not in (first, index)]
-    args = dict(zip(kept, at.others[:-1], strict=True))
-    args[first] = at.cotangents
-    slots = [args[i] for i in sorted(args)]
-    return self._transposed(index), [*slots, at.others[-1]]
-
-  def _transposed(self, index: int) -> HostCall:
-    function = self.functions[index + 1]
+    target, slots = host_functions.transposed(
+      self.target, at.number, at.others, at.cotangents
+    )
+    function = self.functions[target]
     if isinstance(function, host_functions.Missing):
       raise NotImplementedError(function.message)
-    return dataclasses.replace(self, target=index + 1)
+    return dataclasses.replace(self, target=target), slots
 
 
 def _are_arrays(values: Sequence[object]) -> bool:

@@ -134,24 +134,9 @@ class Family:
     cotangent: object,
   ) -> object:
     """Computes the transpose, in one slot, of f or of one of its transposes."""
-    other_slots = [x for i, x in enumerate(slots) if i != slot]
-    count = len(self._arg_specs)
-    if target == 0:
-      return self.apply(slot + 1, fixed, [*other_slots, cotangent])
-    first = target - 1
-    if slot == count - 1:
-      # Transposing in the slot of the cotangent gives f back. The new cotangent
-      # is f's argument in the slot that was transposed first.
-      args = [*other_slots[:first], cotangent, *other_slots[first:]]
-      return self.apply(0, fixed, args)
-    # Transposing in another slot gives f's transpose in that slot. The new
-    # cotangent is f's argument in the slot that was transposed first.
-    index = slot if slot < first else slot + 1
-    kept = [i for i in range(count) if i not in (first, index)]
-    known = dict(zip(kept, other_slots[:-1], strict=True))
-    known[first] = cotangent
-    args = [known[i] for i in sorted(known)]
-    return self.apply(index + 1, fixed, [*args, other_slots[-1]])
+    others = [x for i, x in enumerate(slots) if i != slot]
+    target, slots = host_functions.transposed(target, slot, others, cotangent)
+    return self.apply(target, fixed, slots)
 
 
 class _Key:

@@ -17,7 +17,7 @@ import time
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import op_library
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 from phasic.substrates.tf.internal.native import host_functions
@@ -67,7 +67,7 @@ def call(
       f"{name} is a Python function: with jit_compile=True all sizes of its "
       "results must be known"
     )
-  phase_type_op.in_xla()  # This registers the FFI handlers.
+  op_library.in_xla()  # This registers the FFI handlers.
   _start(process)
   with _lock:
     number = len(_called)
@@ -100,7 +100,7 @@ def _start(process: int) -> None:
   with _lock:
     if _started:
       return
-    start = phase_type_op.library().PhasicStartHostCalls
+    start = op_library.library().PhasicStartHostCalls
     start.argtypes = (_Callback, ctypes.c_int64)
     start.restype = None
     start(_callback, process)
@@ -114,7 +114,7 @@ def _stop() -> None:
 
   A forked process does not wait, as it does not have the calling threads.
   """
-  stop = phase_type_op.library().PhasicStopHostCalls
+  stop = op_library.library().PhasicStopHostCalls
   stop.restype = ctypes.c_int64
   pause = 0.0
   while stop() and os.getpid() in _started:

@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import derivative_family
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.native import native_calls
 from phasic.substrates.tf.internal.native import native_declarations
@@ -185,85 +186,43 @@ def _by_native(
 ) -> list[tf.Tensor | None]:
   """Computes cotangents by the op's native derivatives J_k and V_k.
 
-  See `derivatives` of the JAX substrate for the family.
+  See `derivative_family`.
   """
   function = role.function
   declared = function.declaration.inputs
   free = [i for i, operand in enumerate(declared) if operand.is_inexact]
   count, k = len(declared), role.order
   primals, rest = list(inputs[:count]), list(inputs[count:])
+  num_directions = k - role.is_adjoint
   groups = [
-    rest[i : i + len(free)]
-    for i in range(0, len(free) * (k - role.is_adjoint), len(free))
+    rest[len(free) * i : len(free) * (i + 1)] for i in range(num_directions)
   ]
-  # The cotangents that V_k takes.
-  v_cotangents = rest[len(groups) * len(free) :]
-  given_cotangents = [ct for ct in cotangents if ct is not None]
-  member = functools.partial(_member, function, role.key, options, primals)
-  # `primal_part` computes the cotangents of the primals, and each entry of
-  # `parts` the cotangents of one group of inputs: directions, or cotangents of
-  # V_k.
   if role.is_adjoint:
-    primal_part = _Part(
-      True, k + 1, [*groups, given_cotangents, v_cotangents], len(free)
-    )
-    parts = [
-      _Part(
-        True,
-        k,
-        [*_without(groups, i), given_cotangents, v_cotangents],
-        len(free),
-      )
-      for i in range(len(groups))
-    ]
-    parts.append(
-      _Part(False, k, [*groups, given_cotangents], len(v_cotangents))
-    )
-  else:
-    primal_part = _Part(True, k + 1, [*groups, given_cotangents], len(free))
-    parts = [
-      _Part(True, k, [*_without(groups, i), given_cotangents], len(free))
-      for i in range(len(groups))
-    ]
+    groups.append(rest[len(free) * num_directions :])
+  derivative = derivative_family.Member(role.is_adjoint, k, groups)
+  incoming = [ct for ct in cotangents if ct is not None]
+  call = functools.partial(_call, function, role.key, options, primals)
   results: list[tf.Tensor | None] = [None] * count
   if any(wanted[i] for i in free):
-    for i, x in zip(free, member(primal_part), strict=True):
+    primal_cotangents = call(derivative.transposed(0, incoming))
+    for i, x in zip(free, primal_cotangents, strict=True):
       results[i] = x
-  for part in parts:
-    used = any(wanted[len(results) : len(results) + part.size])
-    results += member(part) if used else [None] * part.size
+  for place, group in enumerate(groups, start=1):
+    used = any(wanted[len(results) : len(results) + len(group)])
+    part = derivative.transposed(place, incoming)
+    results += call(part) if used else [None] * len(group)
   return results
 
 
-class _Part(NamedTuple):
-  """A native derivative that computes the cotangents of some inputs.
-
-  Attributes:
-    is_adjoint: whether it is a V_k, not a J_k.
-    order: k.
-    groups: its directions and cotangents.
-    size: the number of its results.
-  """
-
-  is_adjoint: bool
-  order: int
-  groups: Sequence[Sequence[tf.Tensor]]
-  size: int
-
-
-def _without(groups: Sequence[_T], i: int) -> list[_T]:
-  return [*groups[:i], *groups[i + 1 :]]
-
-
-def _member(
+def _call(
   function: native_declarations.NativeFunction,
   key: str,
   options: str,
   primals: Sequence[tf.Tensor],
-  part: _Part,
+  member: derivative_family.Member[tf.Tensor],
 ) -> list[tf.Tensor]:
   """Calls J_k or V_k; raises NotImplementedError if it was not bound."""
-  is_adjoint, order, groups, _ = part
+  is_adjoint, order, groups = member
   family = function.adjoint if is_adjoint else function.forward
   if order <= len(family):
     operands = [*primals, *(x for group in groups for x in group)]

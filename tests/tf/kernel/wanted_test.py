@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf import math
 from phasic.substrates.tf.internal import kernel_ops
-from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import op_library
 
 _PROBS = onp.array([0.5, 0.25, 0.125])
 _MATRIX = onp.array([[0.0, 1.5, 0.25], [0.125, 0.0, 0.875], [3.0, 0.0, 0.0]])
@@ -39,7 +39,7 @@ class WantedTest(absltest.TestCase):
   def _masks_of(self, call):
     """The masks of all adjoint calls that Python makes."""
     masks = []
-    ops = phase_type_op.native_ops()
+    ops = op_library.native_ops()
     original = ops.phasic_phase_type_adjoint
 
     def spy(**arguments):
@@ -97,7 +97,7 @@ class WantedTest(absltest.TestCase):
   def test_unwanted_ones_are_no_numbers(self):
     absent = tf.zeros([0], tf.float64)
     operands = [*self.arguments[:2], self.arguments[3], absent, _TIMES]
-    bars = phase_type_op.native_ops().phasic_phase_type_adjoint(
+    bars = op_library.native_ops().phasic_phase_type_adjoint(
       inputs=[*operands, tf.ones([3], tf.float64)],
       edge_indices=[],
       edge_values=[],

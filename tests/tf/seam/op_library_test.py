@@ -13,7 +13,7 @@ from absl.testing import parameterized
 import tensorflow as tf
 
 from phasic import _native
-from phasic.substrates.tf.internal import phase_type_op
+from phasic.substrates.tf.internal import op_library
 from tests.native_ops import libraries
 
 _REINSTALL = (
@@ -22,7 +22,7 @@ _REINSTALL = (
 
 
 def _library():
-  return pathlib.Path(phase_type_op._path()).read_bytes()
+  return pathlib.Path(op_library._path()).read_bytes()
 
 
 def _for_another_processor():
@@ -39,8 +39,8 @@ def _another_library():
 class OpLibraryTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    if phase_type_op.load_error():
-      self.skipTest(phase_type_op.load_error())
+    if op_library.load_error():
+      self.skipTest(op_library.load_error())
 
   @parameterized.named_parameters(
     ("missing", lambda: None, "there is no op library .* for linux"),
@@ -57,7 +57,7 @@ class OpLibraryTest(parameterized.TestCase):
       if data is not None:
         pathlib.Path(folder, "libphasic_tf.so").write_bytes(data)
       with mock.patch.object(_native, "__path__", [folder]):
-        ops, actual = phase_type_op._load()
+        ops, actual = op_library._load()
     self.assertIsNone(ops)
     self.assertRegex(actual, f"{reason}.*{_REINSTALL}")
 

@@ -1,0 +1,12 @@
+#include "native/xla/targets.h"
+
+#include <vector>
+
+namespace phasic {
+
+std::vector<FfiTarget>& FfiTargets() {
+  static std::vector<FfiTarget> targets;
+  return targets;
+}
+
+}  // namespace phasic

@@ -1,1 +1,0 @@
-"""phasic's own functions as maps that `multilinear` binds."""
