@@ -83,7 +83,6 @@ EXTRAS = {
         "native/native_results",
         "op_library",
         "phase_type_op",
-        "trees",
         "xla_calls",
         "xla_programs"
     ]

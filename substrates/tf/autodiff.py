@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal.arrays import Array
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.arrays import Tree
@@ -16,12 +16,12 @@ def flatten(
   tree: object,
 ) -> tuple[list[Tree], Callable[[Sequence[object]], Tree]]:
   """Returns the leaves of a pytree, and a function that rebuilds it."""
-  return trees.flatten(tree), lambda leaves: trees.pack(tree, leaves)
+  return structures.flatten(tree), lambda leaves: structures.pack(tree, leaves)
 
 
 def leaves_like(tree: object, like: object) -> list[Tree]:
   """Returns the subtree of `tree` at each leaf of the pytree `like`."""
-  return trees.flatten_up_to(like, tree)
+  return structures.flatten_up_to(like, tree)
 
 
 def reverse(

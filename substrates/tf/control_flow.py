@@ -13,7 +13,7 @@ from typing import TypeVar
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal.arrays import Array
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.arrays import Tree
@@ -54,13 +54,15 @@ def while_loop(
     while cond_fn(carry):
       carry = body_fn(carry)
     return carry
-  carry = trees.map_leaves(tf.convert_to_tensor, init)
+  carry = structures.map_leaves(tf.convert_to_tensor, init)
   leaves = tf.while_loop(
-    lambda *leaves: cond_fn(trees.pack(carry, leaves)),
-    lambda *leaves: _leaves_like(carry, body_fn(trees.pack(carry, leaves))),
-    trees.flatten(carry),
+    lambda *leaves: cond_fn(structures.pack(carry, leaves)),
+    lambda *leaves: _leaves_like(
+      carry, body_fn(structures.pack(carry, leaves))
+    ),
+    structures.flatten(carry),
   )
-  return trees.pack(carry, leaves)
+  return structures.pack(carry, leaves)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -71,20 +73,22 @@ def scan(
   length: int | None = None,
 ) -> tuple[_T, Tree]:
   """Loops over the leading axis of `xs`: `carry, y = f(carry, x)`."""
-  xs = trees.map_leaves(tf.convert_to_tensor, xs)
-  steps = length if xs is None else trees.flatten(xs)[0].shape[0]
+  xs = structures.map_leaves(tf.convert_to_tensor, xs)
+  steps = length if xs is None else structures.flatten(xs)[0].shape[0]
   if steps is None:
-    steps = tf.shape(trees.flatten(xs)[0])[0]
+    steps = tf.shape(structures.flatten(xs)[0])[0]
   known = isinstance(steps, int)
   if tf.executing_eagerly() or (known and steps <= _UNROLLED):
     carry, outputs = init, []
     for i in range(steps):
-      carry, y = f(carry, trees.map_leaves(operator.itemgetter(i), xs))
+      carry, y = f(carry, structures.map_leaves(operator.itemgetter(i), xs))
       outputs.append(y)
     if not outputs:
       return carry, None
-    return carry, trees.map_leaves(lambda *xs: tf.stack(xs), *outputs)
-  return _graph_scan(f, trees.map_leaves(tf.convert_to_tensor, init), xs, steps)
+    return carry, structures.map_leaves(lambda *xs: tf.stack(xs), *outputs)
+  return _graph_scan(
+    f, structures.map_leaves(tf.convert_to_tensor, init), xs, steps
+  )
 
 
 def _graph_scan(
@@ -99,20 +103,23 @@ def _graph_scan(
   mode in a graph. The first step runs before the loop, and gives the shapes of
   the outputs.
   """
-  carry, output = f(init, trees.map_leaves(lambda x: x[0], xs))
+  carry, output = f(init, structures.map_leaves(lambda x: x[0], xs))
   filled = [
     tf.tensor_scatter_nd_update(_blank(y, steps), [[0]], y[None])
-    for y in trees.flatten(trees.map_leaves(tf.convert_to_tensor, output))
+    for y in structures.flatten(
+      structures.map_leaves(tf.convert_to_tensor, output)
+    )
   ]
-  size = len(trees.flatten(init))
+  size = len(structures.flatten(init))
 
   def step(i: Array, *state: Array) -> tuple[Array, ...]:
     carry, y = f(
-      trees.pack(init, state[:size]), trees.map_leaves(lambda x: x[i], xs)
+      structures.pack(init, state[:size]),
+      structures.map_leaves(lambda x: x[i], xs),
     )
     written = [
       tf.tensor_scatter_nd_update(so_far, [[i]], leaf[None])
-      for so_far, leaf in zip(state[size:], trees.flatten(y), strict=True)
+      for so_far, leaf in zip(state[size:], structures.flatten(y), strict=True)
     ]
     return (i + 1, *_leaves_like(init, carry), *written)
 
@@ -122,7 +129,9 @@ def _graph_scan(
     (tf.constant(1), *_leaves_like(init, carry), *filled),
     maximum_iterations=steps,
   )
-  return trees.pack(init, state[:size]), trees.pack(output, state[size:])
+  return structures.pack(init, state[:size]), structures.pack(
+    output, state[size:]
+  )
 
 
 def _blank(y: Array, steps: static.Size) -> Array:
@@ -146,7 +155,9 @@ def compiled(f: _Function, static_argnums: tuple[int, ...] = ()) -> _Function:
 def _leaves_like(like: object, tree: object) -> list[Array]:
   """Gives the leaves of a tree the static shapes of another tree's leaves."""
   leaves = []
-  for x, y in zip(trees.flatten(tree), trees.flatten(like), strict=True):
+  for x, y in zip(
+    structures.flatten(tree), structures.flatten(like), strict=True
+  ):
     x = tf.convert_to_tensor(x)
     # Unlike tf.ensure_shape, set_shape supports forward mode in graphs.
     x.set_shape(y.shape)

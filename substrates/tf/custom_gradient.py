@@ -22,7 +22,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import op_library
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.arrays import Tree
@@ -140,21 +140,21 @@ def custom_gradient(
       )
       fixed = [i for i, _ in statics]
       structures = [
-        trees.map_leaves(_tensor, x)
+        structures.map_leaves(_tensor, x)
         for i, x in enumerate(args)
         if i not in fixed
       ]
-      arrays = trees.flatten(structures)
-      call = _Call(statics, [trees.skeleton(x) for x in structures])
+      arrays = structures.flatten(structures)
+      call = _Call(statics, [structures.skeleton(x) for x in structures])
       if op_library.load_error():
         return _without_library(f, rules, call, arrays)
       # Stop gradients inside: only the rule may define the derivative.
       out = f(*call.arguments([tf.stop_gradient(x) for x in arrays]))
-      values = [tf.convert_to_tensor(x) for x in trees.flatten(out)]
+      values = [tf.convert_to_tensor(x) for x in structures.flatten(out)]
       if not arrays or not values:
         return out  # There is nothing to differentiate.
       shapes = (_static_shapes(arrays), _static_shapes(values))
-      name = rule_name(call, trees.skeleton(out), shapes)
+      name = rule_name(call, structures.skeleton(out), shapes)
       if xla_calls.is_compiling():
         results = xla_calls.identity(
           "PhasicRule", {"rule": name}, [*values, *arrays], len(values)
@@ -165,7 +165,7 @@ def custom_gradient(
         )
       for result, value in zip(results, values, strict=True):
         result.set_shape(value.shape)
-      return trees.pack(out, results)
+      return structures.pack(out, results)
 
     wrapped.rules = rules  # type: ignore[attr-defined]
     # `functools.wraps` hides that `wrapped` has the type of `f`.
@@ -187,7 +187,7 @@ class _Call(NamedTuple):
 
   def arguments(self, arrays: Sequence[tf.Tensor]) -> list[object]:
     """Returns all arguments of the call in order, given its arrays."""
-    args = trees.pack(self.skeletons, arrays)
+    args = structures.pack(self.skeletons, arrays)
     for position, value in sorted(self.statics, key=lambda item: item[0]):
       args.insert(position, value)
     return args
@@ -252,7 +252,7 @@ def _pullback(
   free = [i for i in range(len(args)) if i not in rules.nondiff_argnums]
   if rules.vjp_fwd is not None and rules.vjp_bwd is not None:
     _, residuals = rules.vjp_fwd(*args)
-    cotangent = trees.pack(out, list(cotangents))
+    cotangent = structures.pack(out, list(cotangents))
     gradients = rules.vjp_bwd(*fixed, residuals, cotangent)
   elif rules.jvp_fn is not None:
     primals = tuple(args[i] for i in free)
@@ -268,7 +268,7 @@ def _pullback(
   return [
     gradient
     for i, structure in zip(positions, call.skeletons, strict=True)
-    for gradient in trees.flatten_up_to(structure, by_position.get(i))
+    for gradient in structures.flatten_up_to(structure, by_position.get(i))
   ]
 
 
@@ -286,15 +286,15 @@ def _without_library(
     *values: tf.Tensor,
   ) -> tuple[list[tf.Tensor], Callable[..., list[tf.Tensor | None]]]:
     out = f(*call.arguments(values))
-    structure.append(trees.skeleton(out))
+    structure.append(structures.skeleton(out))
 
     def pullback(*cotangents: tf.Tensor) -> list[tf.Tensor | None]:
       return _pullback(f, rules, call, structure[-1], values, cotangents)
 
-    return trees.flatten(out), pullback
+    return structures.flatten(out), pullback
 
   results = ruled(*arrays)
-  return trees.pack(structure[-1], results)
+  return structures.pack(structure[-1], results)
 
 
 def _transpose(
@@ -305,12 +305,12 @@ def _transpose(
   cotangents: Sequence[tf.Tensor],
 ) -> tuple[object, ...]:
   """Computes cotangents by transposing a forward rule."""
-  tangents = trees.map_leaves(tf.zeros_like, primals)
-  watched = [x for x in trees.flatten(tangents) if _is_floating(x)]
+  tangents = structures.map_leaves(tf.zeros_like, primals)
+  watched = [x for x in structures.flatten(tangents) if _is_floating(x)]
   with tf.GradientTape() as tape:
     tape.watch(watched)
     _, tangent_out = jvp_fn(*fixed, primals, tangents)
-  changes = trees.flatten_up_to(out, tangent_out)
+  changes = structures.flatten_up_to(out, tangent_out)
   pairs = [
     (change, cotangent)
     for change, cotangent in zip(changes, cotangents, strict=True)
@@ -324,7 +324,7 @@ def _transpose(
       unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
   )
-  return trees.map_leaves(
+  return structures.map_leaves(
     lambda x: next(gradients) if _is_floating(x) else None, tangents
   )
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal.arrays import Tree
 from phasic.substrates.tf.internal.native import host_family
 from phasic.substrates.tf.internal.native import host_functions
@@ -24,8 +24,8 @@ _T = TypeVar("_T")
 
 def arrays(name: str, tree: object) -> Tree:
   """Converts the leaves of arguments to arrays of the backend."""
-  tensors = trees.map_leaves(host_programs.tensor, tree)
-  trees.map_leaves(lambda x: host_programs.spec(name, x), tensors)
+  tensors = structures.map_leaves(host_programs.tensor, tree)
+  structures.map_leaves(lambda x: host_programs.spec(name, x), tensors)
   return tensors
 
 
@@ -36,7 +36,7 @@ def call(
   options: Mapping[str, object],
 ) -> Tree:
   """Calls a Python function that has no derivatives."""
-  tensors = trees.map_leaves(host_programs.tensor, tuple(args))
+  tensors = structures.map_leaves(host_programs.tensor, tuple(args))
   like = None
   if abstract is not None or not tf.executing_eagerly():
     like = result_like(function, abstract, tensors, options)
@@ -53,12 +53,14 @@ def call_multilinear(
   """Calls a Python function that is linear in each of its arguments."""
   function = functions[0]
   assert isinstance(function, host_functions.HostFunction)
-  fixed, args = trees.map_leaves(
+  fixed, args = structures.map_leaves(
     host_programs.tensor, (tuple(fixed), tuple(args))
   )
   like = result_like(function, abstract, (*fixed, *args), options)
   statics = static_options.freeze(options)
-  specs = trees.map_leaves(lambda x: host_programs.spec(function.name, x), args)
+  specs = structures.map_leaves(
+    lambda x: host_programs.spec(function.name, x), args
+  )
   family = host_family.family(functions, statics, specs, like)
   return family.apply(0, fixed, args)
 
@@ -74,17 +76,19 @@ def result_like(
   Arguments are as in `call`.
   """
   name = function.name
-  specs = trees.map_leaves(lambda x: host_programs.spec(name, x), tuple(args))
+  specs = structures.map_leaves(
+    lambda x: host_programs.spec(name, x), tuple(args)
+  )
   if abstract is not None:
     result = abstract(*specs, **options)
-    return trees.map_leaves(
+    return structures.map_leaves(
       lambda x: host_programs.checked_spec(name, x), result
     )
-  if any(size is None for s in trees.flatten(specs) for size in s.shape):
+  if any(size is None for s in structures.flatten(specs) for size in s.shape):
     raise TypeError(host_functions.unknown_sizes(name))
-  zeros = trees.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
+  zeros = structures.map_leaves(lambda s: onp.zeros(s.shape, s.dtype), specs)
   result = host_results.result_of_zeros(name, function.f, zeros, options)
-  return trees.map_leaves(
+  return structures.map_leaves(
     lambda x: host_programs.spec(name, host_results.array_of(name, x)),
     result,
   )
@@ -112,4 +116,4 @@ def no_cotangent(x: object) -> object:
   """Returns the backend's cotangent for an argument without derivative."""
   # Zeros, unlike None, make TensorFlow run the argument's own gradient, which
   # raises an error.
-  return trees.map_leaves(tf.zeros_like, x)
+  return structures.map_leaves(tf.zeros_like, x)

@@ -13,7 +13,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import custom_gradient
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal.arrays import Tree
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_programs
@@ -45,7 +45,7 @@ def family(
 
 def conjugated(tree: _T) -> _T:
   """Returns the complex conjugates of all leaves."""
-  return trees.map_leaves(
+  return structures.map_leaves(
     lambda x: tf.math.conj(x) if tf.as_dtype(x.dtype).is_complex else x, tree
   )
 
@@ -88,7 +88,7 @@ class Family:
       function, host_functions.Missing
     ):
       message = host_functions.no_derivative(function.name)
-      fixed = trees.map_leaves(
+      fixed = structures.map_leaves(
         lambda x: _constant(message, x) if is_differentiable(x) else x, fixed
       )
     return self._ops[target](fixed, *slots)
@@ -100,7 +100,7 @@ class Family:
     def evaluate(fixed: Sequence[object], *slots: object) -> object:
       if isinstance(function, host_functions.Missing):
         return host_programs.failing(
-          function.message, trees.flatten(slots), specs
+          function.message, structures.flatten(slots), specs
         )
       return host_programs.evaluate(
         function, (*fixed, *slots), self._options, specs
@@ -177,11 +177,11 @@ def _fixed_gradients(
   if isinstance(function, host_functions.Missing):
     return None
   if tf.executing_eagerly():
-    return trees.map_leaves(tf.zeros_like, fixed)
+    return structures.map_leaves(tf.zeros_like, fixed)
   message = host_functions.no_derivative(function.name)
-  return trees.map_leaves(
+  return structures.map_leaves(
     lambda x: (
-      _broken(message, x, tuple(trees.flatten(cotangent)))
+      _broken(message, x, tuple(structures.flatten(cotangent)))
       if is_differentiable(x)
       else None
     ),

@@ -18,7 +18,7 @@ from typing import NoReturn, Protocol, SupportsIndex, TypeAlias
 import numpy as onp
 import tensorflow as tf
 
-from phasic.substrates.tf.internal import trees
+from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.arrays import DTypeLike
@@ -89,27 +89,29 @@ def evaluate(
 ) -> object:
   """Calls a function; `like` has the specs of its result, or is None."""
   if tf.executing_eagerly():
-    arrays = trees.map_leaves(lambda x: onp.array(x.numpy()), args)
+    arrays = structures.map_leaves(lambda x: onp.array(x.numpy()), args)
     result = function.f(*arrays, **options)
     if like is None:
       name = function.name
-      tree = trees.map_leaves(lambda x: host_results.array_of(name, x), result)
-      trees.map_leaves(lambda x: spec(name, x), tree)
-      return trees.map_leaves(tf.convert_to_tensor, tree)
+      tree = structures.map_leaves(
+        lambda x: host_results.array_of(name, x), result
+      )
+      structures.map_leaves(lambda x: spec(name, x), tree)
+      return structures.map_leaves(tf.convert_to_tensor, tree)
     leaves = _checked(function.name, result, like)
-    return trees.pack(like, [tf.convert_to_tensor(x) for x in leaves])
+    return structures.pack(like, [tf.convert_to_tensor(x) for x in leaves])
 
-  structure = trees.skeleton(args)
+  structure = structures.skeleton(args)
 
   def on_host(*values: HostArray) -> list[onp.ndarray]:
-    arrays = trees.pack(structure, [onp.array(x) for x in values])
+    arrays = structures.pack(structure, [onp.array(x) for x in values])
     try:
       return _checked(function.name, function.f(*arrays, **options), like)
     except BaseException as error:
       message = host_functions.errors.keep(function.name, error)
       raise RuntimeError(message) from error
 
-  return in_graph(on_host, trees.flatten(args), like, function.name)
+  return in_graph(on_host, structures.flatten(args), like, function.name)
 
 
 def in_graph(
@@ -119,12 +121,12 @@ def in_graph(
   name: str = "a bound function",
 ) -> object:
   """Adds an op to the graph that calls a function of flat arrays."""
-  specs = trees.flatten(like)
+  specs = structures.flatten(like)
   if not specs:
-    return trees.pack(like, [])
+    return structures.pack(like, [])
   if xla_calls.is_compiling():
     tensors = host_xla.call(on_host, _PROCESS, values, specs, name)
-    return trees.pack(like, tensors)
+    return structures.pack(like, tensors)
 
   def in_this_process(
     process: object, *values: HostArray
@@ -147,7 +149,7 @@ def in_graph(
   results = list(results) if isinstance(results, (list, tuple)) else [results]
   for result, spec in zip(results, specs, strict=True):
     result.set_shape(spec.shape)
-  return trees.pack(like, results)
+  return structures.pack(like, results)
 
 
 def failing(message: str, values: Sequence[tf.Tensor], like: object) -> object:
@@ -163,18 +165,18 @@ def failing(message: str, values: Sequence[tf.Tensor], like: object) -> object:
 
 def _checked(name: str, result: object, like: object) -> list[onp.ndarray]:
   """Checks a result against the specs `like`; returns its arrays."""
-  if not trees.same(result, like):
+  if not structures.same(result, like):
     raise TypeError(
       f"{name} returned the structure {_shown(result)}: it must be "
       f"{_shown(like)}, as given by its rule `abstract` or, without such a "
       "rule, by a call with zeros"
     )
-  leaves, specs = trees.flatten(result), trees.flatten(like)
+  leaves, specs = structures.flatten(result), structures.flatten(like)
   return host_results.checked(name, leaves, specs)
 
 
 def _shown(tree: object) -> str:
-  return repr(trees.skeleton(tree)).replace("0", "*")
+  return repr(structures.skeleton(tree)).replace("0", "*")
 
 
 def checked_spec(name: str, x: Specified) -> host_results.ArraySpec:
