@@ -147,7 +147,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def get_args(self) -> dict[str, Array]:
     """Returns the array parameters that were given, by name.
 
-    Those of a graph that are given by their names are none, and neither are
+    Parameters of a graph that are given by their names are left out, and so are
     edges: NumPyro's constraints are of arrays.
     """
     parameters = self.distribution.parameters
@@ -188,17 +188,17 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   @property
   def has_rsample(self) -> bool:
     """Whether samples are differentiable in the parameters."""
-    found = self.distribution.reparameterization_type
-    return found is sampling.FULLY_REPARAMETERIZED
+    kind = self.distribution.reparameterization_type
+    return kind is sampling.FULLY_REPARAMETERIZED
 
   @property
   def support(self) -> constraints.Constraint:
     """The support, as a NumPyro constraint.
 
-    `numpyro.distributions.biject_to` raises ValueError for that of a continuous
-    law with an atom at zero, so that NUTS and guides refuse latent sites.
+    `numpyro.distributions.biject_to` raises ValueError for the support of a
+    continuous law with an atom at zero, so that NUTS and guides refuse latent sites.
     """
-    return numpyro_constraints.of_distribution(self.distribution)
+    return numpyro_constraints.distribution_constraint(self.distribution)
 
   def sample(
     self, key: Seed | None, sample_shape: tuple[int, ...] = ()
@@ -309,12 +309,12 @@ def _class_of(
     is_time: whether values are times, and not counts or vectors.
   """
   properties = cls.parameter_properties()
-  own: dict[str, object] = {
+  attributes: dict[str, object] = {
     name: numpyro_parameters.attribute(name) for name in names
   }
-  own |= {
+  attributes |= {
     "arg_constraints": {
-      name: numpyro_constraints.of_parameter(p)
+      name: numpyro_constraints.parameter_constraint(p)
       for name, p in properties.items()
       if name not in absent
     },
@@ -324,7 +324,7 @@ def _class_of(
     "__doc__": f"`{cls.__name__}` as NumPyro's.",
     "__module__": __name__,
   }
-  return type(cls.__name__, (NumPyroDistribution,), own)
+  return type(cls.__name__, (NumPyroDistribution,), attributes)
 
 
 def _blank(*made_of: Any) -> NumPyroDistribution:

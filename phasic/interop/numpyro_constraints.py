@@ -40,8 +40,8 @@ _ASCENDING = _Ascending()
 class _TimesWithAtom(constraints.Constraint):
   """The support of a law that may have an atom at zero.
 
-  It is that of a law without one, but samplers get no bijector onto it where
-  there is an atom.
+  It has the values of a law without an atom, but samplers get no bijector onto
+  it where there is one.
   """
 
   def __init__(
@@ -83,7 +83,7 @@ def _biject_to_times(
   return numpyro_distributions.biject_to(constraint.support)
 
 
-def of_parameter(
+def parameter_constraint(
   properties: parameter_properties.ParameterProperties,
 ) -> constraints.Constraint:
   """Returns NumPyro's constraint for an array parameter."""
@@ -91,23 +91,23 @@ def of_parameter(
   if constraint.numpyro == "ascending":
     return _ASCENDING
   if constraint.numpyro is not None:
-    found = getattr(constraints, constraint.numpyro)
+    named = getattr(constraints, constraint.numpyro)
     each = rank == 0 or constraint.is_whole
-    return found if each else constraints.independent(found, rank)
+    return named if each else constraints.independent(named, rank)
   return constraints.dependent(is_discrete=False, event_dim=rank)
 
 
-def of_distribution(
+def distribution_constraint(
   distribution: distribution_lib.Distribution,
 ) -> constraints.Constraint:
   """Returns NumPyro's constraint for the support of a distribution."""
-  support = _of_support(distribution.support)
+  support = _support_constraint(distribution.support)
   if latent_times.may_have_atom(distribution):
     return _TimesWithAtom(support, distribution)
   return support
 
 
-def _of_support(support: supports.Support) -> constraints.Constraint:
+def _support_constraint(support: supports.Support) -> constraints.Constraint:
   """Returns NumPyro's constraint for a support."""
   low, high = support.low, support.high
   known = None if high is None else static.concrete(high)

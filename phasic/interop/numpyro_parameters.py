@@ -98,11 +98,11 @@ def with_axes(
   _check_names(distribution, axes)
 
   def axis_of(path: _Path, array: Array) -> int | None:
-    found: Tree = axes
+    axis: Tree = axes
     for key in path:
-      if isinstance(found, Mapping):
-        found = found.get(_name(key))
-    return found
+      if isinstance(axis, Mapping):
+        axis = axis.get(_name(key))
+    return axis
 
   return jax.tree_util.tree_map_with_path(axis_of, distribution)
 
@@ -178,12 +178,14 @@ def inferred_shapes(
 class ReparametrizedParams:
   """Lists the parameters in which samples are differentiable.
 
-  Of a class they are those of its instances that can be so.
+  For a class it lists those in which samples of some instances are.
   """
 
   def __get__(self, instance: Any | None, owner: Any) -> list[str]:
-    found = owner.may_have_rsample if instance is None else instance.has_rsample
-    return list(owner.arg_constraints) if found else []
+    has_any = (
+      owner.may_have_rsample if instance is None else instance.has_rsample
+    )
+    return list(owner.arg_constraints) if has_any else []
 
 
 def attribute(name: str) -> property:

@@ -1,7 +1,7 @@
 """Wraps distributions with the methods of SciPy's frozen distributions.
 
-Methods have SciPy's names and meaning; what is computed is the distribution's
-own. SciPy itself is needed for `expect` and `dist` alone.
+Methods have SciPy's names and meaning, and call the distribution's methods. Only
+`expect` and `dist` need SciPy itself.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Frozen:
   """The methods of frozen continuous and discrete distributions.
 
   Arguments broadcast with the batch of `distribution`, the wrapped one; numbers
-  of any width are converted to its dtype. Means are infinite, and what cannot be
-  computed is NaN, as the distribution has it. There is no location and no scale:
+  of any width are converted to its dtype. Means may be infinite, and values that
+  cannot be computed are NaN, as the distribution has them. There is no location and no scale:
   with `args` and `kwds`, which are empty, `dist(*args, **kwds)` is this
   distribution as SciPy's.
   """

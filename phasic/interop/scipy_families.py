@@ -24,14 +24,14 @@ def family_of(frozen: Any) -> Any:
   return ContinuousFamily(frozen)
 
 
-def _asks(name: str, own: str = "") -> Callable[..., Result]:
+def _asks(name: str, method_name: str = "") -> Callable[..., Result]:
   """Returns a method that calls the frozen distribution's method `name`."""
 
   def method(self: Any, *args: Any, **options: Any) -> Result:
     return getattr(self._frozen, name)(*args, **options)
 
   # A method is pickled by its name.
-  method.__name__ = own or f"_{name}"
+  method.__name__ = method_name or f"_{name}"
   return method
 
 

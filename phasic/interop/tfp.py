@@ -101,20 +101,22 @@ def class_of(cls: type[distribution_lib.Distribution]) -> type[TFPDistribution]:
 
   # TensorFlow Probability reads the signature to flatten instances.
   __init__.__signature__ = signature  # type: ignore[attr-defined]
-  own: dict[str, object] = {
+  attributes: dict[str, object] = {
     name: property(functools.partial(_parameter, name))
     for name in list(signature.parameters)[1:]
     if name not in ("validate_args", "allow_nan_stats", "name")
   }
-  own |= {
+  attributes |= {
     "__init__": __init__,
     "__doc__": f"`{cls.__name__}` as TensorFlow Probability's.",
     "__module__": __name__,
     "_parameter_properties": classmethod(
-      lambda _, dtype, num_classes=None: tfp_parameters.properties(cls, own)
+      lambda _, dtype, num_classes=None: tfp_parameters.properties(
+        cls, attributes
+      )
     ),
   }
-  return type(TFPDistribution)(cls.__name__, (TFPDistribution,), own)  # type: ignore[misc]
+  return type(TFPDistribution)(cls.__name__, (TFPDistribution,), attributes)  # type: ignore[misc]
 
 
 class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
@@ -169,8 +171,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   ) -> TFPDistribution:
     # TensorFlow Probability slices a distribution inside of another one after
     # this. Its own method would take edges and lists of parameters for tensors.
-    own = inferring.batch_shape(self._wrapped)
-    shape = static.broadcast_shapes(_sizes(batch_shape), own)
+    own_shape = inferring.batch_shape(self._wrapped)
+    shape = static.broadcast_shapes(_sizes(batch_shape), own_shape)
     return wrap(inferring.with_batch_shape(self._wrapped, shape))
 
   def _batch_shape(self) -> static.Shape:

@@ -41,10 +41,10 @@ def to_gamma(p: distribution_lib.Distribution, q: Tree) -> Array:
   second = Gamma(q)
   gamma = _as_gamma(p, second)
   if gamma is None:
-    found = comparable.compare(p, second)  # type: ignore[arg-type]
+    divergence = comparable.compare(p, second)  # type: ignore[arg-type]
   else:
-    found = gamma.kl_divergence(second.gamma)
-  return structures.cast(found, p.dtype)
+    divergence = gamma.kl_divergence(second.gamma)
+  return structures.cast(divergence, p.dtype)
 
 
 def from_gamma(p: Tree, q: distribution_lib.Distribution) -> Array:
@@ -52,19 +52,21 @@ def from_gamma(p: Tree, q: distribution_lib.Distribution) -> Array:
   first = Gamma(p)
   gamma = _as_gamma(q, first)
   if gamma is None:
-    found = comparable.compare(first, q)  # type: ignore[arg-type]
+    divergence = comparable.compare(first, q)  # type: ignore[arg-type]
   else:
-    found = first.gamma.kl_divergence(gamma)
-  return structures.cast(found, q.dtype)
+    divergence = first.gamma.kl_divergence(gamma)
+  return structures.cast(divergence, q.dtype)
 
 
-def _as_gamma(own: distribution_lib.Distribution, other: Gamma) -> Tree:
+def _as_gamma(
+  distribution: distribution_lib.Distribution, other: Gamma
+) -> Tree:
   """Returns an Erlang distribution as `tfd.Gamma`; None for others."""
-  parts = comparable.erlang_parts(own)
+  parts = comparable.erlang_parts(distribution)
   if parts is None:
     return None
-  comparable.check_same_kind("kl_divergence", own, other)  # type: ignore[arg-type]
-  divergences.check_batches("kl_divergence", own, other)
+  comparable.check_same_kind("kl_divergence", distribution, other)  # type: ignore[arg-type]
+  divergences.check_batches("kl_divergence", distribution, other)
   count, rate = parts
   rate = structures.cast(rate, static.wide_float())
   return tfp.distributions.Gamma(np.zeros_like(rate) + float(count), rate)

@@ -188,13 +188,13 @@ class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
 
 
 def properties(
-  cls: type[distribution_lib.Distribution], own: Container[str]
+  cls: type[distribution_lib.Distribution], attributes: Container[str]
 ) -> dict[str, object]:
   """Returns the properties of a class's array parameters, by name."""
   own_properties = cls.parameter_properties()
   # A sample of a joint distribution has one entry per column of the rewards.
   scalar = _without_event if "rewards" in own_properties else _same_shape
-  found = {
+  by_name = {
     name: tfp.util.ParameterProperties(
       event_ndims=prop.event_ndims,
       shape_fn=scalar if prop.event_ndims == 0 else _unknown_shape,
@@ -207,9 +207,9 @@ def properties(
     )
     for name, prop in own_properties.items()
   }
-  if "distribution" in own:
-    found["distribution"] = tfp.util.BatchedComponentProperties()
-  return found
+  if "distribution" in attributes:
+    by_name["distribution"] = tfp.util.BatchedComponentProperties()
+  return by_name
 
 
 def _bijector(constraint: constraints.Constraint, event_ndims: int) -> object:

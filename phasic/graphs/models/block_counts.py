@@ -21,7 +21,7 @@ def block_counts(num_samples: int, num_states: int) -> contents.Contents:
   """
   seed = 0
   while True:
-    # States are told apart by random sums of 64 bits. If two states share one
+    # States are distinguished by random sums of 64 bits. If two states share one
     # there are too few of them.
     graph = _explored(num_samples, onp.random.default_rng(seed))
     if len(graph.states or ()) == num_states:

@@ -135,7 +135,7 @@ def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
     lineage has none of the samples, or all of them: these entries are zero.
 
   Raises:
-    TypeError: the graph is none.
+    TypeError: `graph` is not a `Graph`.
     ValueError: the graph is a different one.
 
   Example: two islands that exchange migrants.

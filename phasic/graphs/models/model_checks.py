@@ -177,7 +177,7 @@ def check_block_counts(
   ways = _partitions(n)
   if all_mergers:
     # A merger splits a partition in two, the lineages that merge and the
-    # others. It is none if nothing merges, or a lineage of some kind alone.
+    # others. Splits with no lineage or a single one that merges do not count.
     pairs = sum(ways[i] * ways[n - i] for i in range(n + 1))
     edges = pairs - ways[n] - sum(ways[:n])
   else:

@@ -52,7 +52,7 @@ def illness_death() -> graph_lib.Graph:
 
   The states are "healthy", at the start, and "ill". The rates are `illness`
   and `recovery` between them, `death_healthy` and `death_ill`; the causes of
-  absorption, "healthy" and "ill", tell the state in which death comes.
+  absorption, "healthy" and "ill", are the state in which death comes.
 
   References:
     O. O. Aalen, O. Borgan, H. K. Gjessing, Survival and event history

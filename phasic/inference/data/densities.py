@@ -30,10 +30,10 @@ def observations_from_density(
 ) -> observations_lib.Observations:
   """Returns weighted observations that represent a density on (0, inf).
 
-  What is fitted to them has the least Kullback-Leibler divergence from the
-  density: its log likelihood is the integral of f(x) log g(x). They are the
-  nodes of the double exponential rule, t = scale exp(pi / 2 sinh(u)), with step
-  sizes that are halved until total mass and mean stay; weights are those of the
+  A distribution fitted to them has the least Kullback-Leibler divergence from
+  the density: its log likelihood is the integral of f(x) log g(x). They are the
+  points of the double exponential rule, t = scale exp(pi / 2 sinh(u)), with step
+  sizes that are halved until total mass and mean stay; weights are the weights of the
   rule times the density, and sum to one.
 
   There is no sample: standard errors of such a fit mean nothing, and `aic` and

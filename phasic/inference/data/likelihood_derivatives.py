@@ -30,8 +30,8 @@ def log_likelihood(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> float:
   """Computes the log likelihood for given entries of the parameters."""
-  found = _VALUE(*_arguments(where, entries, observations))
-  return float(host(found))
+  value = _VALUE(*_arguments(where, entries, observations))
+  return float(host(value))
 
 
 def value_and_gradient(
@@ -90,18 +90,18 @@ def jacobian(
     args: the further arguments of `f`.
   """
 
-  def of_entries(x: Array) -> Tree:
-    distribution = where.root.of(x)
+  def function_at(x: Array) -> Tree:
+    distribution = where.root.distribution_at(x)
     if isinstance(f, str):
       return getattr(distribution, f)(*args)
     return f(distribution, *args)
 
   at = _array(where, where.embedded(entries))
-  value, pullback = gradients.vjp(of_entries, at)
+  value, pullback = gradients.vjp(function_at, at)
   if static.rank(value) == 0:
     return host(pullback(np.ones_like(value))[0])[where.indices]
   columns = [
-    host(gradients.jvp(of_entries, (at,), (_unit(where, int(i)),))[1])
+    host(gradients.jvp(function_at, (at,), (_unit(where, int(i)),))[1])
     for i in where.indices
   ]
   return _stacked(columns, static.shape(value))
@@ -119,9 +119,9 @@ def _value(
   distribution: Distribution,
   observations: Observations,
 ) -> Array:
-  found = coordinates_lib.with_entries(distribution, tables, entries)
+  changed = coordinates_lib.with_entries(distribution, tables, entries)
   with user_warnings.searching():
-    return structures.cast(observations.log_likelihood(found))
+    return structures.cast(observations.log_likelihood(changed))
 
 
 def _value_and_gradient(
@@ -157,8 +157,8 @@ def _slope_of_terms(
   unit: Array,
 ) -> Array:
   def terms(x: Array) -> Array:
-    found = coordinates_lib.with_entries(distribution, tables, x)
-    return observations.log_likelihood_terms(found)
+    changed = coordinates_lib.with_entries(distribution, tables, x)
+    return observations.log_likelihood_terms(changed)
 
   with user_warnings.searching():
     return gradients.jvp(terms, (entries,), (unit,))[1]

@@ -56,7 +56,7 @@ class ObservationMakers:
       observed: (..., n), bool or 0 and 1: whether the event was observed.
       weights: see `Observations`, as the others.
       entry: see there.
-      cause: see there; those of what was not observed do not count.
+      cause: see there; causes of unobserved events do not count.
 
     Raises:
       TypeError: as `Observations`.

@@ -97,17 +97,17 @@ def _reason(
     calls = [(x, "log_survival_function") for x in (lower, upper)]
   if entry is not None and entry >= 0:
     calls.append((entry, "log_survival_function"))
-  found = onp.asarray("ok")
+  reasons = onp.asarray("ok")
   for value, method in calls:
     try:
       why = nan_reasons.of_density(distribution, value, method)
     except NotImplementedError:
       continue
-    found = onp.where(found == "ok", why, found)
+    reasons = onp.where(reasons == "ok", why, reasons)
   rest = (
     "too few digits would be left, memory did not suffice, or all observations "
     "together need more work than the work limit; "
     "config.set_work_limit(seconds) raises it, and diagnose(value, method) gives "
     "the reasons of probabilities"
   )
-  return onp.where(found == "ok", rest, found)
+  return onp.where(reasons == "ok", rest, reasons)

@@ -26,19 +26,19 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
   try:
     shape = static.broadcast_shapes(*shapes.values())
   except ValueError:
-    listed = ", ".join(f"{name} {own}" for name, own in shapes.items())
+    listed = ", ".join(f"{name} {size}" for name, size in shapes.items())
     raise ValueError(f"shapes do not broadcast: {listed}") from None
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
   # Sizes that are dynamic cannot be compared.
-  known = all(isinstance(d, int) for own in shapes.values() for d in own)
-  found = {
+  known = all(isinstance(d, int) for size in shapes.values() for d in size)
+  broadcast = {
     name: x
     if x is None or (known and shapes[name] == shape)
     else np.broadcast_to(x, shape)
     for name, x in arrays.items()
   }
-  return found
+  return broadcast
 
 
 def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
@@ -63,19 +63,19 @@ def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
   return {**arrays, "lower": lower}
 
 
-def check_known(arrays: Mapping[str, Tree], told: Mapping[str, str]) -> None:
+def check_known(arrays: Mapping[str, Tree], labels: Mapping[str, str]) -> None:
   """Raises ValueError for invalid values in host arrays.
 
   Args:
     arrays: by `NAMES`; `upper` may be None for `lower`.
-    told: what messages call them, where that is not their own name.
+    labels: the names in messages, where they are not those of `NAMES`.
   """
   known = dict(arrays)
   if known["upper"] is None:
     known["upper"] = known["lower"]
   for name, good, rule in _rules(**known):
     value_rules.check(
-      told.get(name, name), known[name], onp.asarray(good), rule
+      labels.get(name, name), known[name], onp.asarray(good), rule
     )
 
 

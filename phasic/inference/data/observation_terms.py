@@ -68,7 +68,8 @@ def log_likelihood_terms(
       distribution, lower, upper, entry
     )
   values = [
-    of_model(*call, events.is_discrete) for call in _calls(events, cause)
+    interval_log_probs(*call, events.is_discrete)
+    for call in _calls(events, cause)
   ]
   return _combined(events, cause, values)
 
@@ -85,7 +86,7 @@ def _find_events(
   Returns the distribution, with a batch that broadcasts, and the events.
 
   Raises:
-    TypeError: there are causes, and the distribution is none of a graph.
+    TypeError: there are causes, and the distribution is not made of a graph.
     ValueError: values that are known cannot be of this distribution.
   """
   kind = type(distribution).__name__
@@ -114,53 +115,53 @@ def _calls(
   events: chain_events.ChainEvents, cause: Array | None
 ) -> list[KernelCall]:
   """Returns a kernel call for all observations, and one for each cause."""
-  own = None if cause is None else cause < 0
-  lower, upper = _of(events, own)
+  counts = None if cause is None else cause < 0
+  lower, upper = _interval_ends(events, counts)
   if events.given is not None:
     lower = array_utils.joined(lower, events.given[0])
     upper = array_utils.joined(upper, events.given[1])
-  found = [KernelCall(events.model, lower, upper)]
+  calls = [KernelCall(events.model, lower, upper)]
   if cause is None:
-    return found
+    return calls
   models = competing_risks.models_by_cause(events.chain)
   for number, model in enumerate(models):
-    own = cause == number
-    found.append(KernelCall(model, *_of(events, own)))
-  return found
+    counts = cause == number
+    calls.append(KernelCall(model, *_interval_ends(events, counts)))
+  return calls
 
 
-def _of(
-  events: chain_events.ChainEvents, own: Array | None
+def _interval_ends(
+  events: chain_events.ChainEvents, counts: Array | None
 ) -> tuple[Array, Array]:
   """Returns interval ends for one call; other events get probability one."""
-  if own is None:
+  if counts is None:
     return events.lower, events.upper
-  lower = np.where(own, events.lower, -1.0)
-  return lower, np.where(own, events.upper, math.inf)
+  lower = np.where(counts, events.lower, -1.0)
+  return lower, np.where(counts, events.upper, math.inf)
 
 
 def _combined(
   events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
 ) -> Array:
   """Combines the results of the kernel calls to log likelihoods, (..., n)."""
-  found, given = values[0], None
+  terms, given = values[0], None
   if events.given is not None:
     n = static.shape(events.lower)[-1]
-    found, given = found[..., :n], found[..., n:]
+    terms, given = terms[..., :n], terms[..., n:]
   if cause is not None:
     # A right-censored observation has no cause.
     seen = np.logical_not(events.upper == math.inf)
     known = (cause < 0) | (seen & (cause < len(values) - 1))
     # Unlike `np.where`, a product with NaN makes the derivatives NaN as well.
-    found = found * np.where(known, np.ones_like(found), math.nan)
+    terms = terms * np.where(known, np.ones_like(terms), math.nan)
     for number, value in enumerate(values[1:]):
-      found = np.where((cause == number) & seen, value, found)
+      terms = np.where((cause == number) & seen, value, terms)
   if given is not None:
-    found = special.log_conditional(found, given)
-  return found if events.offset is None else found + events.offset
+    terms = special.log_conditional(terms, given)
+  return terms if events.offset is None else terms + events.offset
 
 
-def of_model(
+def interval_log_probs(
   model: Model, lower: Array, upper: Array | None, discrete: bool
 ) -> Array:
   """Computes the log probabilities of intervals under a chain."""

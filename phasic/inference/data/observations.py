@@ -52,7 +52,7 @@ class Observations(observation_makers.ObservationMakers):
   There may be none, n = 0: the log likelihood is zero then. Fits and estimates
   ask for at least one.
 
-  With a cause c the value is known to have ended by that of `graph.causes`: the
+  With a cause c the path is known to have ended by `graph.causes[c]`: the
   density and the probabilities are joint ones of the time and the cause.
 
   A structure of arrays: in JAX a pytree. Its arrays are copies, in NumPy
@@ -106,8 +106,8 @@ class Observations(observation_makers.ObservationMakers):
     Raises:
       TypeError: dtypes differ, or are complex or bool, or
         causes are not integers.
-      ValueError: shapes do not fit, or a value breaks a rule: the argument, the
-        first such value and the rule are told.
+      ValueError: shapes do not fit, or a value breaks a rule: the message has
+        the argument, the first such value and the rule.
     """
     given = {"lower": lower, "upper": upper, "weights": weights, "entry": entry}
     dtypes.numeric(lower, "lower")
@@ -191,13 +191,13 @@ class Observations(observation_makers.ObservationMakers):
     Raises:
       NotImplementedError: the distribution has no cdf.
       TypeError: it is not a distribution, dtypes differ, or there are causes
-        and it is none of a graph.
+        and it is not made of a graph.
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
     distribution = halves.as_single(distribution)
-    own = in_dtype_of(self, distribution)
-    lower, upper, weights, entry, cause = own.counting()
+    converted = in_dtype_of(self, distribution)
+    lower, upper, weights, entry, cause = converted.counting()
     terms = observation_terms.log_likelihood_terms(
       distribution, lower, upper, entry, cause
     )
@@ -216,9 +216,9 @@ class Observations(observation_makers.ObservationMakers):
     Argument and errors are as for `log_likelihood`.
     """
     distribution = halves.as_single(distribution)
-    own = in_dtype_of(self, distribution)
+    converted = in_dtype_of(self, distribution)
     lower, upper, _, entry, cause = (
-      own._arrays[name]  # noqa: SLF001
+      converted._arrays[name]  # noqa: SLF001
       for name in observation_rules.NAMES
     )
     terms = observation_terms.log_likelihood_terms(
@@ -266,11 +266,13 @@ class Observations(observation_makers.ObservationMakers):
         f"distribution is {kind}, a distribution of vectors: it must have one "
         "variable, e.g. marginal(r)"
       )
-    own = static.dtype_name(self.lower)
+    times_dtype = static.dtype_name(self.lower)
     dtype = halves.as_single(distribution).dtype
-    if dtype != own and not dtypes.is_narrower(self.lower, "lower", dtype):
+    if dtype != times_dtype and not dtypes.is_narrower(
+      self.lower, "lower", dtype
+    ):
       raise TypeError(
-        f"distribution is {dtype} and the observations are {own}: "
+        f"distribution is {dtype} and the observations are {times_dtype}: "
         "floating arguments must have one dtype"
       )
     batch = inferring.batch_shape(distribution)
@@ -340,11 +342,11 @@ def middles(lower: onp.ndarray, upper: onp.ndarray) -> onp.ndarray:
 
 
 def kept(observations: Observations, key: object, make: Callable[[], _T]) -> _T:
-  """Returns what is made once for some data, under a key of its own."""
-  found: dict[object, _T] = observations.__dict__.setdefault("_kept", {})
-  if key not in found:
-    found[key] = make()
-  return found[key]
+  """Returns a result that is made once for some data, by its key."""
+  results: dict[object, _T] = observations.__dict__.setdefault("_kept", {})
+  if key not in results:
+    results[key] = make()
+  return results[key]
 
 
 def total_weight(observations: Observations) -> float:

@@ -28,8 +28,8 @@ class SurvivalEstimate(NamedTuple):
     >>> data = inference.Observations.right_censored(
     ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
     ... )
-    >>> found = inference.kaplan_meier(data)
-    >>> print(f"{found.survival[0]:.4f}, {found.standard_errors[0]:.4f}")
+    >>> estimate = inference.kaplan_meier(data)
+    >>> print(f"{estimate.survival[0]:.4f}, {estimate.standard_errors[0]:.4f}")
     0.7500, 0.2165
   """
 
@@ -66,8 +66,8 @@ def kaplan_meier(
     >>> data = inference.Observations.right_censored(
     ...   [1.0, 2.0, 2.0, 5.0], [1, 1, 0, 1]
     ... )
-    >>> found = inference.kaplan_meier(data)
-    >>> print([f"{x:.2f}" for x in found.survival.tolist()])
+    >>> estimate = inference.kaplan_meier(data)
+    >>> print([f"{x:.2f}" for x in estimate.survival.tolist()])
     ['0.75', '0.50', '0.00']
 
   References:
@@ -75,15 +75,18 @@ def kaplan_meier(
       observations, J. Amer. Statist. Assoc. 53, 1958.
   """
   times, events, weights, entry = host_times(observations)
-  found = product_limit(times, events, entry, weights)
-  survival = onp.asarray(found.surv_prob)
-  at_risk, num_events = onp.asarray(found.n_risk), onp.asarray(found.n_events)
+  estimate = product_limit(times, events, entry, weights)
+  survival = onp.asarray(estimate.surv_prob)
+  at_risk, num_events = (
+    onp.asarray(estimate.n_risk),
+    onp.asarray(estimate.n_events),
+  )
   # Standard errors by Greenwood's formula; given weights, statsmodels uses
   # another formula.
   left = onp.where(survival > 0.0, at_risk - num_events, onp.inf)
   spread = onp.sqrt(onp.cumsum(num_events / at_risk / left))
   return SurvivalEstimate(
-    onp.asarray(found.surv_times),
+    onp.asarray(estimate.surv_times),
     survival,
     survival * spread,
     at_risk,

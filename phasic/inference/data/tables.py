@@ -85,32 +85,32 @@ def read(
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
   if "time" in names:
     times, event = required("time"), column("event")
-    found: Columns = (times, None, weights, entry, cause)
+    arrays: Columns = (times, None, weights, entry, cause)
     if event is not None:
-      found = ends(
+      arrays = ends(
         times, event, weights, entry, cause, (names["time"], names["event"])
       )
-    _check(found, names, names["time"], names["time"])
-    return found
+    _check(arrays, names, names["time"], names["time"])
+    return arrays
   lower, upper = required("lower", -1.0), required("upper", math.inf)
   nothing = (lower < 0) & (upper == math.inf)
   rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
   value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)
   if cause is not None:
     cause = onp.where(upper == math.inf, -1, cause)
-  found = (lower, upper, weights, entry, cause)
-  _check(found, names, names["lower"], names["upper"])
-  return found
+  arrays = (lower, upper, weights, entry, cause)
+  _check(arrays, names, names["lower"], names["upper"])
+  return arrays
 
 
 def _check(
-  found: Columns, names: Mapping[str, str], lower: str, upper: str
+  arrays: Columns, names: Mapping[str, str], lower: str, upper: str
 ) -> None:
   """Raises ValueError for invalid values; messages name the columns."""
-  told = {**names, "lower": lower, "upper": upper}
-  told["weights"] = names.get("weight", "weights")
+  labels = {**names, "lower": lower, "upper": upper}
+  labels["weights"] = names.get("weight", "weights")
   observation_rules.check_known(
-    dict(zip(observation_rules.NAMES, found, strict=True)), told
+    dict(zip(observation_rules.NAMES, arrays, strict=True)), labels
   )
 
 

@@ -43,12 +43,14 @@ def statistics_of_chain(
     NotImplementedError: the native kernel does not run.
     ValueError: time is discrete, and the chain has more than 4096 phases.
   """
-  model = _beside_observations(model, batch)
-  found = (_of_steps if discrete else _of_time)(model, data)
+  model = _with_observation_axis(model, batch)
+  statistics = (_discrete_statistics if discrete else _continuous_statistics)(
+    model, data
+  )
   # Removes the axis of the observations, which follows the batch axes.
   rank = len(batch)
   return rate_updates.SufficientStatistics(
-    *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in found)
+    *(np.reshape(x, (*batch, *static.shape(x)[rank + 1 :])) for x in statistics)
   )
 
 
@@ -60,11 +62,11 @@ def log_likelihood_terms(
   discrete: bool,
 ) -> Array:
   """Computes each observation's log likelihood, (batch..., n)."""
-  beside = _beside_observations(model, batch)
-  return observation_terms.of_model(beside, lower, upper, discrete)
+  model = _with_observation_axis(model, batch)
+  return observation_terms.interval_log_probs(model, lower, upper, discrete)
 
 
-def _beside_observations(model: Model, batch: static.Shape) -> Model:
+def _with_observation_axis(model: Model, batch: static.Shape) -> Model:
   """Returns the model with batch shape (batch..., 1), to broadcast to data."""
   initial_probs, matrix, exits, prob_zero = model
   p = static.shape(initial_probs)[-1]
@@ -74,7 +76,7 @@ def _beside_observations(model: Model, batch: static.Shape) -> Model:
   return start, matrix, exits, prob_zero
 
 
-def _of_time(
+def _continuous_statistics(
   model: Model, data: tuple[Array, Array | None, Array]
 ) -> rate_updates.SufficientStatistics:
   initial_probs, matrix, exits, prob_zero = model
@@ -98,7 +100,7 @@ def _of_time(
   )
 
 
-def _of_steps(
+def _discrete_statistics(
   model: Model, data: tuple[Array, Array | None, Array]
 ) -> rate_updates.SufficientStatistics:
   """Computes discrete-time statistics from derivatives of the log likelihood.

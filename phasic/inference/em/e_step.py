@@ -52,34 +52,39 @@ def sufficient_statistics(
     upper = lower
   if weights is None:
     weights = np.ones_like(lower)
-  own = inferring.batch_shape(distribution)
-  batch = static.broadcast_shapes(own, static.shape(lower)[:-1])
-  beside = inferring.beside_values(distribution) if own else distribution
-  found_events = inferring.chain_events(beside, lower, upper, entry)
-  assert found_events is not None  # A family with an M-step has a chain.
-  events = _linear(found_events)
+  own_batch = inferring.batch_shape(distribution)
+  batch = static.broadcast_shapes(own_batch, static.shape(lower)[:-1])
+  if own_batch:
+    distribution = inferring.beside_values(distribution)
+  events = inferring.chain_events(distribution, lower, upper, entry)
+  assert events is not None  # A family with an M-step has a chain.
+  events = _linear(events)
   if events.offset is not None:
     possible = (weights == 0) | (events.offset > -math.inf)
     weights = np.where(possible, weights, math.nan)
-  found, of_any = _of_causes(events, weights, cause, batch)
+  statistics, other_weights = _statistics_by_cause(
+    events, weights, cause, batch
+  )
   lowers, uppers = [events.lower], [events.upper]
-  of_all = [np.broadcast_to(of_any, (*batch, static.shape(of_any)[-1]))]
+  all_weights = [
+    np.broadcast_to(other_weights, (*batch, static.shape(other_weights)[-1]))
+  ]
   for ends, unseen in _unseen(events, weights, batch):
     lowers.append(ends[0])
     uppers.append(ends[1])
-    of_all.append(unseen)
+    all_weights.append(unseen)
   data = (
     _joined(lowers, batch),
     _joined(uppers, batch),
-    _joined(of_all, batch),
+    _joined(all_weights, batch),
   )
-  found.append(
+  statistics.append(
     chain_statistics.statistics_of_chain(
       events.model, data, batch, events.is_discrete
     )
   )
   return rate_updates.SufficientStatistics._make(
-    sum(parts[1:], parts[0]) for parts in zip(*found, strict=True)
+    sum(parts[1:], parts[0]) for parts in zip(*statistics, strict=True)
   )
 
 
@@ -100,7 +105,7 @@ def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
   )
 
 
-def _of_causes(
+def _statistics_by_cause(
   events: chain_events.ChainEvents,
   weights: Array,
   cause: Array | None,
@@ -110,15 +115,15 @@ def _of_causes(
   if cause is None:
     return [], weights
   models = competing_risks.models_by_cause(events.chain)
-  found = []
+  statistics = []
   for number, model in enumerate(models):
-    of_it = np.where(cause == number, weights, 0.0)
-    data = (events.lower, events.upper, of_it)
+    cause_weights = np.where(cause == number, weights, 0.0)
+    data = (events.lower, events.upper, cause_weights)
     given = chain_statistics.statistics_of_chain(
       model, data, batch, events.is_discrete
     )
     # The last phase, to which paths to other causes lead, is left out.
-    found.append(
+    statistics.append(
       given._replace(
         starts=given.starts[..., :-1],
         visits=given.visits[..., :-1],
@@ -126,7 +131,7 @@ def _of_causes(
         stays=given.stays[..., :-1],
       )
     )
-  return found, np.where(cause < 0, weights, 0.0)
+  return statistics, np.where(cause < 0, weights, 0.0)
 
 
 def _unseen(
@@ -158,7 +163,7 @@ def _unseen(
     )
     for ends in [(low, high), *(ends for ends, _ in parts)]
   ]
-  found = []
+  unseen = []
   for (ends, none), term in zip(parts, terms[1:], strict=True):
     with onp.errstate(over="ignore"):  # At last the parameters are NaN.
       odds = np.exp(term - terms[0])
@@ -166,8 +171,8 @@ def _unseen(
     number = np.where(none | (weights == 0), 0.0, weights * odds)
     # An end that is the same for all observations has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
-    found.append(((start, end), number))
-  return found
+    unseen.append(((start, end), number))
+  return unseen
 
 
 def _joined(parts: list[Array], batch: static.Shape) -> Array:

@@ -113,7 +113,7 @@ def em_step(
 def _warn_of_nan(
   updated: Distribution, dist: Distribution, log_likelihood: Array
 ) -> None:
-  """Warns of NaN in the new parameters that nothing else has told."""
+  """Warns of NaN in the new parameters, unless another warning did."""
   if not user_warnings.warns_of_nan() or nan_reasons.has_bad_parameters(dist):
     return
   if array_utils.has_nan(log_likelihood):

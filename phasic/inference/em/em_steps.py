@@ -60,14 +60,14 @@ def step_of(
 
     @tensorflow.function(autograph=False)
     def step(arrays: dict[str, object]) -> tuple[dict[str, object], Array]:
-      found = em.em_step(inferring.with_arrays(dist, arrays), observations)
-      return inferring.arrays_of(found.distribution), found.log_likelihood
+      result = em.em_step(inferring.with_arrays(dist, arrays), observations)
+      return inferring.arrays_of(result.distribution), result.log_likelihood
 
-    def of_distribution(at: DistributionT) -> em.EmStep[DistributionT]:
+    def step_from(at: DistributionT) -> em.EmStep[DistributionT]:
       arrays, log_likelihood = step(inferring.arrays_of(at))
       return em.EmStep(inferring.with_arrays(at, arrays), log_likelihood)
 
-    return of_distribution
+    return step_from
   else:
     return lambda at: _COMPILED(at, observations)
 
@@ -95,8 +95,8 @@ def run(
   log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
     with user_warnings.searching():
-      found = step(at)
-    log_likelihood = float(onp.asarray(static.concrete(found.log_likelihood)))
+      result = step(at)
+    log_likelihood = float(onp.asarray(static.concrete(result.log_likelihood)))
     if not math.isfinite(log_likelihood):
       message = f"the log likelihood after step {count} cannot be computed"
       return EmRun(before, tuple(log_likelihoods), False, message)
@@ -113,7 +113,7 @@ def run(
     if _left(log_likelihoods) <= least:
       message = f"less than {tolerance:g} per observation is left to gain"
       return EmRun(at, tuple(log_likelihoods), True, message)
-    at, before = found.distribution, at
+    at, before = result.distribution, at
   message = f"EM made max_steps = {max_steps} steps: more would gain"
   return EmRun(before, tuple(log_likelihoods), False, message)
 

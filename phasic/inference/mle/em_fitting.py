@@ -54,8 +54,8 @@ def fit_em(
     bounds: pairs (least, greatest) of parameters or entries, by name, as in
       `fit_mle`. An M-step maximizes each rate by itself, so that one beyond its
       bound is best at the bound. For ties see `fit_mle`.
-    tolerance: EM ends when the gain that is left, as Aitken's formula estimates
-      it from the last three log likelihoods, is below this per observation.
+    tolerance: EM ends when the remaining gain, which Aitken's formula estimates
+      from the last three log likelihoods, is below this per observation.
     max_steps: the largest number of EM steps from one start.
     starts: more distributions of the same family and structure to start from.
       None for up to two that the data suggest, if the family is a form of
@@ -122,7 +122,7 @@ def fit_em(
   runs: list[em_steps.EmRun[DistributionT]] = []
   with progress_bars.fitting(progress, max_steps * len(tried)) as report:
     for _, start in tried:
-      at = where.of(_array(start, dist.dtype))
+      at = where.distribution_at(_array(start, dist.dtype))
       run = em_steps.run(
         at, step, observations, tolerance, max_steps, _after(runs, report)
       )
@@ -167,14 +167,14 @@ def _within(
   limits: tuple[onp.ndarray, onp.ndarray],
   step: em_steps.Step[DistributionT],
 ) -> em_steps.Step[DistributionT]:
-  """Returns an EM step that keeps what is fixed, and stays within bounds."""
+  """Returns an EM step that keeps fixed entries, and stays within bounds."""
 
   def within(at: DistributionT) -> em.EmStep[DistributionT]:
-    found = step(at)
-    entries = coordinates_lib.entries_at(where, found.distribution)
+    result = step(at)
+    entries = coordinates_lib.entries_at(where, result.distribution)
     entries = onp.clip(where.balanced(entries), *limits)
-    kept = where.of(_array(entries, at.dtype))
-    return found._replace(distribution=kept)
+    kept = where.distribution_at(_array(entries, at.dtype))
+    return result._replace(distribution=kept)
 
   return within
 
@@ -188,7 +188,7 @@ def _structure(dist: DistributionT) -> DistributionT:
   increasing = entry_blocks.increasing(dist)
   if not increasing:
     return dist
-  explicit, blocks = entry_blocks.of(dist)
+  explicit, blocks = entry_blocks.explicit_blocks(dist)
   values = {path: blocks[path].values for path in increasing}
   return entry_blocks.rebuilt(
     explicit,
@@ -218,8 +218,8 @@ def _refined(
 
   Args:
     fit: the fit.
-    fixed: what the user fixed.
-    others: where EM ended from other starts.
+    fixed: the names that the user fixed.
+    others: the ends of EM from the other starts.
   """
   record = fit.record
   where = coordinates_lib.Coordinates(fit.distribution, fixed)

@@ -180,12 +180,12 @@ def _at_edges(
   falls = directions.falls_away(
     slopes, likelihood.scales(entries), likelihood.total
   )
-  found: dict[int, str] = {}
+  statuses: dict[int, str] = {}
   for j in edges:
     i = int(form.owners[j])
     bound = form.bounds[0 if form.places[0][i] == j else 1][i]
     at_edge = uncertainty.ZERO if bound == 0.0 else uncertainty.BOUND
-    found[i] = at_edge if falls[j] else uncertainty.FLAT
+    statuses[i] = at_edge if falls[j] else uncertainty.FLAT
     if onp.isnan(slopes[j]):
-      found[i] = UNBENT
-  return found
+      statuses[i] = UNBENT
+  return statuses

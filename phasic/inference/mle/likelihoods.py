@@ -102,12 +102,12 @@ class DataLikelihood:
 
     The likelihood hardly changes where a rarely visited phase loses its exits.
     """
-    found = self._where.of(entries)
+    distribution = self._where.distribution_at(entries)
     try:
-      found.copy(validate_args=True)
+      distribution.copy(validate_args=True)
     except ValueError:
       return False
-    _, chain = inferring.owners(found)[-1]
+    _, chain = inferring.owners(distribution)[-1]
     return float(host_values("mean", chain.mean())) != onp.inf
 
 
@@ -125,7 +125,7 @@ class WrittenLikelihood:
     self._form = form
     self._starts = starts
 
-    def of_entries(entries: Array) -> Array:
+    def value_at(entries: Array) -> Array:
       value = log_likelihood(form.numbers(entries))
       if static.rank(value) != 0:
         raise TypeError(
@@ -136,13 +136,13 @@ class WrittenLikelihood:
 
     self._evaluated: Callable[[Array], tuple[ArrayLike, ArrayLike]] = (
       likelihood_derivatives.compiled(
-        lambda entries: gradients.value_and_gradient(of_entries, entries)
+        lambda entries: gradients.value_and_gradient(value_at, entries)
       )
     )
     self._bent: Callable[[Array, Array], ArrayLike] = (
       likelihood_derivatives.compiled(
         lambda entries, unit: gradients.hessian_vector_product(
-          of_entries, (entries,), (unit,)
+          value_at, (entries,), (unit,)
         )
       )
     )
@@ -178,8 +178,8 @@ class WrittenLikelihood:
     form = self._form
     largest = onp.max([entries, *self._starts], axis=0)
     for i in set(form.arrays):
-      own = form.arrays == i
-      largest[own] = onp.max(largest[own])
+      in_array = form.arrays == i
+      largest[in_array] = onp.max(largest[in_array])
     return form.scales(largest)
 
   def is_possible(self, entries: onp.ndarray) -> bool:

@@ -46,12 +46,12 @@ class Maximum(NamedTuple):
 
     >>> import numpy as np
     >>> from phasic import inference
-    >>> found = inference.maximize(
+    >>> maximum = inference.maximize(
     ...   lambda x: 3.0 * np.log(x["rate"]) - 2.0 * x["rate"], {"rate": 1.0}
     ... )
-    >>> print(f"{float(found.parameters['rate']):.4f}, {found.converged}")
+    >>> print(f"{float(maximum.parameters['rate']):.4f}, {maximum.converged}")
     1.5000, True
-    >>> print(f"{float(found.standard_errors['rate']):.4f}")
+    >>> print(f"{float(maximum.standard_errors['rate']):.4f}")
     0.8660
   """
 
@@ -86,7 +86,7 @@ def maximize(
   the likelihood falls away from the bound; then its status is "on the boundary
   (zero)" or "at a bound".
 
-  Where the search ends, exact second derivatives tell whether this is a maximum. On
+  Where the search ends, exact second derivatives show whether this is a maximum. On
   a plateau, or where the likelihood rises without end, `converged` is False,
   `statuses` names the numbers, and there is a RuntimeWarning. In float32 a search
   has converged where rounding hides any gain.
@@ -122,20 +122,20 @@ def maximize(
     >>> from phasic import inference
     >>> from phasic.distributions import Erlang
     >>> lifetimes = np.asarray([0.5, 1.0, 3.0])
-    >>> found = inference.maximize(
+    >>> maximum = inference.maximize(
     ...   lambda x: np.sum(Erlang(1, x["rate"]).log_prob(lifetimes)),
     ...   {"rate": 1.0},
     ... )
-    >>> print(f"{float(found.parameters['rate']):.6f}, {found.statuses['rate']}")
+    >>> print(f"{float(maximum.parameters['rate']):.6f}, {maximum.statuses['rate']}")
     0.666667, identified
-    >>> print(f"{float(found.standard_errors['rate']):.6f}")
+    >>> print(f"{float(maximum.standard_errors['rate']):.6f}")
     0.384900
 
   Example: a real slope, by which rates differ, and a share between 0 and 1.
 
     >>> import math
     >>> groups = np.asarray([0.0, 0.0, 1.0])
-    >>> found = inference.maximize(
+    >>> maximum = inference.maximize(
     ...   lambda x: (
     ...     np.sum(x["slope"] * groups - np.exp(x["slope"] * groups) * lifetimes)
     ...     + 3 * np.log(x["share"])
@@ -144,9 +144,9 @@ def maximize(
     ...   {"slope": 0.0, "share": 0.5},
     ...   bounds={"slope": (-math.inf, math.inf), "share": (0, 1)},
     ... )
-    >>> print(f"{float(found.parameters['slope']):.4f}")  # log(1 / 3)
+    >>> print(f"{float(maximum.parameters['slope']):.4f}")  # log(1 / 3)
     -1.0986
-    >>> print(f"{float(found.parameters['share']):.4f}")
+    >>> print(f"{float(maximum.parameters['share']):.4f}")
     0.7500
 
   References:
@@ -183,8 +183,8 @@ def maximize(
       optimizer, [tried[name] for name in good]
     )
     while max(1.0, abs(best.log_likelihood)) < likelihood.total / 10:
-      # Slopes that are small beside the log likelihood at the start may be large
-      # beside this one.
+      # Slopes that are small relative to the log likelihood at the start may be
+      # large relative to this one.
       likelihood.total = max(1.0, abs(best.log_likelihood))
       best = optimizer.polish(optimizer.maximize(best.entries))
     best = zeros.with_zeros(optimizer, best)

@@ -67,7 +67,7 @@ def fit_mle(
   `Fit.record.reached` has all. An entry that tends to zero is set to zero if that
   costs nothing, and `Fit.statuses` says so.
 
-  If the mean of the start is more than ten times that of the data, or less than
+  If the mean of the start is more than ten times the mean of the data, or less than
   a tenth, the start is first brought to the units of the data: its rates are
   multiplied by one number. If a step leads to rates so extreme that the
   likelihood cannot be computed, the optimizer steps back.
@@ -156,7 +156,9 @@ def fit_mle(
       optimizer, [x for _, x in tried], report
     )
   best = zeros.with_zeros(optimizer, best)
-  dist_found = where.of(best.entries).copy(validate_args=dist.validate_args)
+  dist_found = where.distribution_at(best.entries).copy(
+    validate_args=dist.validate_args
+  )
   tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
   converged = best.gradient_norm <= tolerance
   message = (

@@ -41,9 +41,9 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     """Reads the form of numbers, their values and bounds.
 
     Raises:
-      TypeError: a number is traced, or of another type; bounds are no pairs.
-      ValueError: there are none, one is not between its bounds, or bounds break
-        a rule.
+      TypeError: a number is traced, or of another type; bounds are not pairs.
+      ValueError: there is no number, one is not between its bounds, or bounds
+        break a rule.
     """
     self._is_mapping = isinstance(numbers, Mapping)
     arrays = self._named(numbers)
@@ -156,13 +156,13 @@ class Numbers(unconstrained_map.UnconstrainedMap):
         f"{self.number_names[i]} of {argument} is {flat[i]:g}: it must be "
         f"{' and '.join([*rules, 'finite'])}; for other values set bounds"
       )
-    found = onp.zeros(len(self.names))
+    entries = onp.zeros(len(self.names))
     with onp.errstate(invalid="ignore"):
-      found[lower[lower >= 0]] = (
+      entries[lower[lower >= 0]] = (
         flat - onp.where(onp.isfinite(low), low, 0.0)
       )[lower >= 0]
-      found[upper[upper >= 0]] = (high - flat)[upper >= 0]
-    return found
+      entries[upper[upper >= 0]] = (high - flat)[upper >= 0]
+    return entries
 
   def array(self, values: onp.ndarray) -> Array:
     """Converts host values to an array of the numbers' dtype."""

@@ -69,7 +69,7 @@ class Optimizer(Generic[MapT]):
     Args:
       where: the entries, and their map from unconstrained parameters.
       likelihood: the log likelihood of the entries.
-      low: the lower bounds of the entries, (k,); those of positive ones are >= 0.
+      low: the lower bounds of the entries, (k,); >= 0 for positive entries.
       high: the upper bounds of the entries, (k,).
       max_steps: the largest number of steps of one run.
       tolerance: the largest slope, over `likelihood.total`, at which a run ends.
@@ -90,8 +90,8 @@ class Optimizer(Generic[MapT]):
   def value(self, entries: onp.ndarray) -> float:
     """Computes the log likelihood for entries, some of which may be zero."""
     self.num_evaluations = self.num_evaluations + 1
-    found = self.where.restricted(entries, self.where.is_inside(entries))
-    value = self.likelihood.value(found, found.entries)
+    inner = self.where.restricted(entries, self.where.is_inside(entries))
+    value = self.likelihood.value(inner, inner.entries)
     return value if onp.isfinite(value) else -onp.inf
 
   def rounding(self, log_likelihood: float) -> float:
@@ -106,8 +106,8 @@ class Optimizer(Generic[MapT]):
 
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the gradient, projected to keep the sums of entries constant."""
-    _, found = self.likelihood.value_and_gradient(self.where, entries)
-    return self.where.projected_gradient(entries, found)
+    _, gradient = self.likelihood.value_and_gradient(self.where, entries)
+    return self.where.projected_gradient(entries, gradient)
 
   def maximize(self, entries: onp.ndarray) -> Optimum:
     """Maximizes from the given entries by L-BFGS-B; zeros stay zero."""
@@ -180,10 +180,10 @@ class Optimizer(Generic[MapT]):
       return optimum
     for _ in range(_MOST_SADDLES):
       optimum = self._refined(optimum)
-      beside = self._beside_saddle(optimum)
-      if beside is None:
+      uphill = self._leave_saddle(optimum)
+      if uphill is None:
         break
-      again = self.maximize(beside)
+      again = self.maximize(uphill)
       if not again.log_likelihood > optimum.log_likelihood:
         break
       optimum = again
@@ -198,19 +198,19 @@ class Optimizer(Generic[MapT]):
     free = inner.to_unconstrained(inner.entries)
     objective = self.objective(inner, free)
     total = self.likelihood.total
-    found = search.newton(
+    refined = search.newton(
       objective,
       lambda x: -self.hessian(inner, inner.to_constrained(x)) / total,
       free,
       min(_NEWTON_STEPS, self.max_steps),
     )
-    if found is None:
+    if refined is None:
       return optimum
-    entries = self._updated(inner, found)
+    entries = self._updated(inner, refined)
     better = self._optimum(
       entries,
       "L-BFGS-B, Newton steps in a trust region",
-      search.End(found, optimum.message, optimum.is_over),
+      search.End(refined, optimum.message, optimum.is_over),
       [*optimum.log_likelihoods, *objective.values],
     )
     if better.log_likelihood >= optimum.log_likelihood:
@@ -223,8 +223,8 @@ class Optimizer(Generic[MapT]):
         return self._refined(again)
     return optimum
 
-  def _beside_saddle(self, optimum: Optimum) -> onp.ndarray | None:
-    """Returns entries beside a saddle with a larger likelihood, if it is one."""
+  def _leave_saddle(self, optimum: Optimum) -> onp.ndarray | None:
+    """Returns entries near a saddle with a larger likelihood; None elsewhere."""
     inner = self.in_units(self.inner(optimum.entries))
     if not inner.num_free:
       return None
@@ -260,24 +260,26 @@ class Optimizer(Generic[MapT]):
     totals = onp.append(inner.totals, 0.0)[groups]
     ends = []
     for bound, open_end in ((self.low, -onp.inf), (self.high, onp.inf)):
-      own = bound[rows]
-      rest = onp.where(groups < 0, 1.0, totals - own)
-      known = (own > 0) & (own < onp.inf) & (rest > 0)
-      logs = onp.log(onp.where(known, own, 1.0) / onp.where(known, rest, 1.0))
+      at_bound = bound[rows]
+      rest = onp.where(groups < 0, 1.0, totals - at_bound)
+      known = (at_bound > 0) & (at_bound < onp.inf) & (rest > 0)
+      logs = onp.log(
+        onp.where(known, at_bound, 1.0) / onp.where(known, rest, 1.0)
+      )
       ends.append(onp.where(known, logs, open_end))
     return ends[0], ends[1]
 
   def _updated(self, inner: MapT, free: onp.ndarray) -> onp.ndarray:
     """Sets the entries of `inner` from free parameters; returns all entries."""
     entries = inner.all_entries
-    found = inner.embedded(inner.to_constrained(free))
+    moved = inner.embedded(inner.to_constrained(free))
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
-    inside = onp.clip(found, self.low, self.high)
+    inside = onp.clip(moved, self.low, self.high)
     for bound in (self.low, self.high):
       # The map to entries, exp(log(bound)), may miss a bound by rounding.
       near = onp.abs(inside - bound) <= _NEAR * bound
       inside = onp.where(near & onp.isfinite(bound), bound, inside)
-    return onp.where(given, inside, found)
+    return onp.where(given, inside, moved)
 
   def evaluated(
     self, inner: MapT, entries: onp.ndarray

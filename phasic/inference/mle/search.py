@@ -24,7 +24,7 @@ class Objective:
   line search steps back.
 
   Attributes:
-    values: those of the function at the start and after each accepted step.
+    values: the function's values at the start and after each accepted step.
     best: where the smallest value was computed, and this value, or None.
   """
 
@@ -112,7 +112,7 @@ def quasi_newton(
 
   A line search that fails may return an earlier point.
   """
-  found = _minimized(
+  result = _minimized(
     objective,
     start,
     method="L-BFGS-B",
@@ -126,10 +126,10 @@ def quasi_newton(
       "gtol": tolerance,
     },
   )
-  free = onp.asarray(found.x, onp.float64)
-  if objective.best is not None and objective.best[1] < float(found.fun):
+  free = onp.asarray(result.x, onp.float64)
+  if objective.best is not None and objective.best[1] < float(result.fun):
     free = objective.best[0]
-  return End(free, str(found.message), found.status != _ALL_STEPS)
+  return End(free, str(result.message), result.status != _ALL_STEPS)
 
 
 def newton(
@@ -158,7 +158,7 @@ def newton(
     return second
 
   try:
-    found = _minimized(
+    result = _minimized(
       objective,
       start,
       hess=checked,
@@ -172,4 +172,4 @@ def newton(
     )
   except FloatingPointError:
     return None
-  return onp.asarray(found.x, onp.float64)
+  return onp.asarray(result.x, onp.float64)

@@ -20,8 +20,8 @@ def best_of(
 ) -> tuple[optimizer_lib.Optimum, list[float]]:
   """Maximizes from several starts; returns the best end, and all maxima.
 
-  The best end is that of all distinct ends after Newton steps: where the search
-  from one start stops short, another may look better.
+  All distinct ends are compared after Newton steps: where the search from one
+  start stops short, another end may look better.
   """
   ends: list[optimizer_lib.Optimum] = []
   for i, start in enumerate(starts):
@@ -36,7 +36,7 @@ def best_of(
 def _are_near(
   first: optimizer_lib.Optimum, second: optimizer_lib.Optimum
 ) -> bool:
-  """Returns whether two ends are the same but for where the search stopped."""
+  """Returns whether two ends are the same up to the tolerance of the search."""
   apart = abs(first.log_likelihood - second.log_likelihood)
   if not apart <= _SAME_VALUE * (1.0 + abs(second.log_likelihood)):
     return False

@@ -35,13 +35,13 @@ def others(
     limits: lower and upper bounds of the entries.
   """
   if starts is None:
-    found = _like(where, start, observations)
+    suggested = _like(where, start, observations)
   else:
-    found = [
-      (f"starts[{i}]", _of_another(where, i, other))
+    suggested = [
+      (f"starts[{i}]", _user_start(where, i, other))
       for i, other in enumerate(starts)
     ]
-  return [(name, onp.clip(x, *limits)) for name, x in found]
+  return [(name, onp.clip(x, *limits)) for name, x in suggested]
 
 
 def _like(
@@ -58,13 +58,15 @@ def _like(
     start: the entries of the start.
     observations: the data.
   """
-  found: list[tuple[str, onp.ndarray]] = []
-  for other in screening.starts_like(where.of(start), observations):
+  suggested: list[tuple[str, onp.ndarray]] = []
+  for other in screening.starts_like(
+    where.distribution_at(start), observations
+  ):
     if fits_into(where, other.distribution):
       entries = coordinates_lib.entries_at(where, other.distribution)
       if not onp.array_equal(entries, start):
-        found.append((f"data, {len(found) + 1}", entries))
-  return found
+        suggested.append((f"data, {len(suggested) + 1}", entries))
+  return suggested
 
 
 def perturbed(
@@ -92,7 +94,7 @@ def fits_into(where: Coordinates, other: Distribution) -> bool:
   return theirs == coordinates_lib.Coordinates(where.distribution).names
 
 
-def _of_another(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
+def _user_start(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:
   """Returns the entries of an additional start, after checks.
 
   Raises:
@@ -118,10 +120,10 @@ def _check_known_values(
 ) -> None:
   """Raises ValueError if an additional start has other known values.
 
-  Such values, as boundaries, are kept: the fit has those of `dist`.
+  A fit keeps the known values of `dist`, such as boundaries.
   """
-  mine = entry_blocks.of(where.distribution)[1]
-  theirs = entry_blocks.of(other)[1]
+  mine = entry_blocks.explicit_blocks(where.distribution)[1]
+  theirs = entry_blocks.explicit_blocks(other)[1]
   for path, table in where.tables.items():
     kept = [
       kind.is_entry and not kind.is_fitted and place < 0

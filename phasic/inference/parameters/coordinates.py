@@ -47,8 +47,8 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       explicitly, so that no entry is derived by subtraction.
     tied: maps the name of each tied entry to the name of its group's entry.
     tables: a `Table` for each parameter, by its path.
-    changing: those of `tables` from which parameters are made. Increasing ones
-      that are not fitted stay as they are: a sum of differences is rounded.
+    changing: the tables from which parameters are made. Increasing parameters
+      that are not fitted are left out: a sum of differences is rounded.
     increasing: paths of parameters whose entries are differences.
     root: the coordinates of all entries that can be fitted.
   """
@@ -74,7 +74,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
         probabilities are tied.
     """
     check_single("dist", distribution)
-    self.distribution, blocks = entry_blocks.of(distribution)
+    self.distribution, blocks = entry_blocks.explicit_blocks(distribution)
     self.increasing = entry_blocks.increasing(self.distribution)
     entry_blocks.check_groups("tied", tied)
     for names in tied:
@@ -178,7 +178,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       onp.asarray([known.substochastic.get(x, False) for x in sums], bool),
     )
 
-  def of(self, entries: Array | onp.ndarray) -> DistributionT:
+  def distribution_at(self, entries: Array | onp.ndarray) -> DistributionT:
     """Makes the distribution with the given entries, an array (k,)."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
@@ -237,12 +237,12 @@ def entries_at(
 
   Tied entries have the value of the first entry of their group.
   """
-  _, blocks = entry_blocks.of(distribution)
+  _, blocks = entry_blocks.explicit_blocks(distribution)
   values = onp.zeros(len(coordinates.names))
   for path, table in coordinates.tables.items():
     index = onp.ravel(table.index)
-    own = onp.ravel(blocks[path].values)
+    flat = onp.ravel(blocks[path].values)
     for j in reversed(range(len(index))):
       if index[j] >= 0:
-        values[index[j]] = own[j]
+        values[index[j]] = flat[j]
   return values

@@ -38,15 +38,15 @@ class Names:
   """
 
   def __init__(self, blocks: Mapping[str, entries_lib.Entries]):
-    """Concatenates the blocks of `of`."""
-    found = list(blocks.values())
-    sizes = [len(block.names) for block in found]
+    """Concatenates the blocks of `explicit_blocks`."""
+    parts = list(blocks.values())
+    sizes = [len(block.names) for block in parts]
     starts = itertools.accumulate(sizes, initial=0)
-    self.names = [name for block in found for name in block.names]
-    self.values = [float(x) for block in found for x in onp.ravel(block.values)]
-    self.kinds = [kind for block in found for kind in block.kinds]
+    self.names = [name for block in parts for name in block.names]
+    self.values = [float(x) for block in parts for x in onp.ravel(block.values)]
+    self.kinds = [kind for block in parts for kind in block.kinds]
     self.substochastic = {
-      k: x for block in found for k, x in block.substochastic.items()
+      k: x for block in parts for k, x in block.substochastic.items()
     }
     self.first = dict(zip(blocks, starts, strict=False))
     self._whole = {
@@ -65,14 +65,14 @@ class Names:
       TypeError: `names` is not a sequence, or has something else in it.
       ValueError: there is no such name, or it is fitted in any case.
     """
-    found = self.positions(names, "free")
-    for i in found:
+    released = self.positions(names, "free")
+    for i in released:
       if self.kinds[i].is_fitted:
         raise ValueError(
           f"free has {self.names[i]!r}: it is fitted in any case; leave it out"
         )
     self.kinds = [
-      kind._replace(is_fitted=True) if i in found else kind
+      kind._replace(is_fitted=True) if i in released else kind
       for i, kind in enumerate(self.kinds)
     ]
 
@@ -84,12 +84,12 @@ class Names:
       ValueError: there is no such name.
     """
     _check_sequence(argument, names, "names")
-    found: list[int] = []
+    positions: list[int] = []
     for name in names:
       if not isinstance(name, str):
         raise TypeError(f"{argument} has {name!r}: names must be strings")
       if name in self._whole:
-        found += self._whole[name]
+        positions += self._whole[name]
       elif name in self.names:
         i = self.names.index(name)
         if not self.kinds[i].is_entry:
@@ -97,12 +97,12 @@ class Names:
             f"{argument} has {name!r}: it is not fitted, because other entries "
             "determine it or it has no effect; leave it out"
           )
-        found.append(i)
-      elif any(own.startswith(f"{name} - ") for own in self.names):
-        (own,) = (own for own in self.names if own.startswith(f"{name} - "))
+        positions.append(i)
+      elif any(x.startswith(f"{name} - ") for x in self.names):
+        entry = next(x for x in self.names if x.startswith(f"{name} - "))
         raise ValueError(
           f"{argument} has {name!r}: what is fitted is how far it is above the one "
-          f"before; name that, {own!r}"
+          f"before; name that, {entry!r}"
         )
       else:
         known = ", ".join(self._whole)
@@ -110,10 +110,10 @@ class Names:
           f"{argument} has {name!r}: there is no such parameter; parameters "
           f"are {known}, and their entries, e.g. {self.names[0]!r}"
         )
-    return found
+    return positions
 
 
-def of(
+def explicit_blocks(
   distribution: DistributionT,
 ) -> tuple[DistributionT, dict[str, entries_lib.Entries]]:
   """Returns a distribution with explicit exits, and a block per parameter.
@@ -150,13 +150,15 @@ def rebuilt(
         continue
       x = arrays[key]
       others = {
-        own: arrays[f"{path}{own}"]
-        for own in properties
-        if f"{path}{own}" in arrays
+        label: arrays[f"{path}{label}"]
+        for label in properties
+        if f"{path}{label}" in arrays
       }
       changed[key] = prop.constraint.of_entries(x, others)
       if key in mappings:
-        changed[key] = {own: x[..., i] for i, own in enumerate(mappings[key])}
+        changed[key] = {
+          label: x[..., i] for i, label in enumerate(mappings[key])
+        }
   return inferring.with_arrays(distribution, changed, validate_args=False)
 
 
@@ -217,7 +219,7 @@ def _rest(
 ) -> onp.ndarray:
   """Computes `one` minus the sum of each row; rounding errors become zero."""
   rows = onp.reshape(values, (-1, onp.shape(values)[-1]))
-  found = onp.zeros(len(rows))
+  remainders = onp.zeros(len(rows))
   for i, row in enumerate(rows):
     rest = math.fsum([one, *(-x for x in row)])
     bound = 4 * len(row) * eps * max(one, float(onp.max(onp.abs(row))))
@@ -225,8 +227,8 @@ def _rest(
       raise ValueError(
         f"row {i} of {name} sums to {one - rest:g}: it must be <= {one:g}"
       )
-    found[i] = rest if rest > bound else 0.0
-  return onp.reshape(found, onp.shape(values)[:-1])
+    remainders[i] = rest if rest > bound else 0.0
+  return onp.reshape(remainders, onp.shape(values)[:-1])
 
 
 def _block(
@@ -241,23 +243,23 @@ def _block(
   if prop.constraint.is_of_graph:
     names = inferring.graph_parameter_names(owner, name)
     names_of_entries = [
-      f"{path}{name}[{own}]" for own in names or ()
+      f"{path}{name}[{entry}]" for entry in names or ()
     ] or names_of_entries
   place = entries_lib.Place(path, name, owner)
-  found = prop.constraint.entries(values, names_of_entries, place)
-  kinds = found.kinds
+  block = prop.constraint.entries(values, names_of_entries, place)
+  kinds = block.kinds
   if not prop.fitted:
     # Boundaries, and bounds of a truncation: with the range of the data as
     # bounds the likelihood would be largest.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
-  flat = onp.ravel(found.values)
-  for label, x, kind in zip(found.names, flat, kinds, strict=True):
+  flat = onp.ravel(block.values)
+  for label, x, kind in zip(block.names, flat, kinds, strict=True):
     counts = kind.is_entry and kind.is_fitted
     if counts and not 0.0 <= x < math.inf:
       raise ValueError(
         f"{label} is {x:g}: at the start of a fit it must be >= 0 and finite"
       )
-  return found._replace(kinds=kinds)
+  return block._replace(kinds=kinds)
 
 
 def labels(key: str, shape: tuple[int, ...]) -> list[str]:
@@ -273,16 +275,16 @@ def check_groups(argument: str, groups: Iterable[object]) -> None:
   """Raises TypeError unless the groups are sequences of names."""
   _check_sequence(argument, groups, "groups of names")
   for i, names in enumerate(groups):
-    of_what = "names, as in [('rates[0]', 'rates[1]')]"
-    _check_sequence(f"{argument}[{i}]", names, of_what)
+    items = "names, as in [('rates[0]', 'rates[1]')]"
+    _check_sequence(f"{argument}[{i}]", names, items)
 
 
-def _check_sequence(argument: str, x: object, of_what: str) -> None:
+def _check_sequence(argument: str, x: object, items: str) -> None:
   """Raises TypeError unless the argument is a sequence, and not a string."""
   is_other = isinstance(x, (str, bytes, Mapping))
   if is_other or not isinstance(x, Iterable):
     raise TypeError(
-      f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {of_what}"
+      f"{argument} is {raw_arguments.shown(x)}: it must be a sequence of {items}"
     )
 
 

@@ -75,13 +75,13 @@ def whole_number(
     TypeError: the argument is not a whole number.
     ValueError: the argument is out of range.
   """
-  found = raw_arguments.integer(name, x, "a whole number")
-  if found < least:
+  number = raw_arguments.integer(name, x, "a whole number")
+  if number < least:
     raise ValueError(
       f"{name} is {raw_arguments.shown(x)}: it must be >= {least}"
     )
-  if found > most:
+  if number > most:
     raise ValueError(
       f"{name} is {raw_arguments.shown(x)}: it must be <= {most}"
     )
-  return found
+  return number

@@ -29,14 +29,14 @@ def limits(
   where.check_not_increasing("bounds", list(bounds))
   low = onp.zeros(len(where.names))
   high = onp.full(len(where.names), onp.inf)
-  place = {own: i for i, own in enumerate(where.names)}
-  tied = {own: place[of] for own, of in where.tied.items() if of in place}
+  place = {entry: i for i, entry in enumerate(where.names)}
+  tied = {entry: place[of] for entry, of in where.tied.items() if of in place}
   for name, pair in bounds.items():
     indices = sorted(
       {
         i
-        for own, i in (place | tied).items()
-        if name in (own, entry_blocks.parameter_of(own, where.tables))
+        for entry, i in (place | tied).items()
+        if name in (entry, entry_blocks.parameter_of(entry, where.tables))
       }
     )
     if not indices:
@@ -93,8 +93,8 @@ def scales(
     )
     for path, table in where.tables.items()
   }
-  own = [largest[entry_blocks.parameter_of(x, largest)] for x in where.names]
-  return where.scales(onp.asarray(own))
+  sizes = [largest[entry_blocks.parameter_of(x, largest)] for x in where.names]
+  return where.scales(onp.asarray(sizes))
 
 
 def at_bounds(
@@ -104,5 +104,5 @@ def at_bounds(
   high: onp.ndarray,
 ) -> tuple[str, ...]:
   """Returns the names of positive entries that are at a bound."""
-  found = (entries > 0) & ((entries <= low) | (entries >= high))
-  return tuple(onp.asarray(where.names, object)[found])
+  is_at_bound = (entries > 0) & ((entries <= low) | (entries >= high))
+  return tuple(onp.asarray(where.names, object)[is_at_bound])

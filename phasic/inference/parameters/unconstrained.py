@@ -28,10 +28,10 @@ class Unconstrained(NamedTuple, Generic[DistributionT]):
 
     >>> from phasic import inference
     >>> from phasic.distributions import Erlang
-    >>> found = inference.unconstrained(Erlang(2, 1.0))
-    >>> [f"{float(x):.6f}" for x in found.free]
+    >>> mapped = inference.unconstrained(Erlang(2, 1.0))
+    >>> [f"{float(x):.6f}" for x in mapped.free]
     ['0.000000']
-    >>> print(f"{float(found.to_distribution([1.0]).rate):.6f}")
+    >>> print(f"{float(mapped.to_distribution([1.0]).rate):.6f}")
     2.718282
   """
 
@@ -54,7 +54,7 @@ def unconstrained(
   and a mass at zero as parameters of their own, so that nothing is subtracted.
 
   Arrays that `to_distribution` takes have the dtype of `dist`, as arguments
-  of methods have: float64 beside float32 is a TypeError. In JAX and TensorFlow
+  of methods have: float64 arrays with a float32 `dist` are a TypeError. In JAX and TensorFlow
   it can be differentiated, compiled and mapped, as optimizers and samplers of
   other libraries need it. The density of a prior on the parameters also needs
   the log determinants of the bijectors.
@@ -88,7 +88,7 @@ def unconstrained(
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   dtype, size = where.distribution.dtype, where.num_free
-  found = onp.asarray(where.to_unconstrained(where.entries), dtype)
+  start = onp.asarray(where.to_unconstrained(where.entries), dtype)
 
   def to_distribution(x: ArrayLike) -> DistributionT:
     dtypes.check_fits(x, "free", dtype, "distribution")
@@ -99,8 +99,8 @@ def unconstrained(
         f"free has shape {sizes}: it must be ({size},); map the function over "
         "several vectors"
       )
-    return where.of(where.forward(array))
+    return where.distribution_at(where.forward(array))
 
   return Unconstrained(
-    structures.as_array(found, dtype, "free"), to_distribution
+    structures.as_array(start, dtype, "free"), to_distribution
   )

@@ -64,9 +64,9 @@ class UnconstrainedMap:
 
   def in_units(self, units: onp.ndarray) -> Self:
     """Returns the same map, with other units of real entries."""
-    found = copy.copy(self)
-    found.units = onp.where(self.is_real, units, 0.0)
-    return found
+    scaled = copy.copy(self)
+    scaled.units = onp.where(self.is_real, units, 0.0)
+    return scaled
 
   def is_inside(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns whether each entry is off the boundary, zero, bool (k,)."""
@@ -91,9 +91,9 @@ class UnconstrainedMap:
 
     The only entry that is left of a sum is a constant, too.
     """
-    found = copy.copy(self)
-    found.keep_only(entries, keep)
-    return found
+    subset = copy.copy(self)
+    subset.keep_only(entries, keep)
+    return subset
 
   def keep_only(self, entries: onp.ndarray, keep: onp.ndarray) -> None:
     """Does what `restricted` does, in place."""
@@ -122,9 +122,9 @@ class UnconstrainedMap:
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
     """Replaces the selected entries in the vector of all entries."""
-    found = onp.array(self.all_entries)
-    found[self.indices] = entries
-    return found
+    all_entries = onp.array(self.all_entries)
+    all_entries[self.indices] = entries
+    return all_entries
 
   def scales(self, largest: onp.ndarray) -> onp.ndarray:
     """Returns the total of the sum that each entry is part of, else `largest`."""
@@ -195,8 +195,8 @@ class UnconstrainedMap:
 
   def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the Jacobian of the entries in the free parameters, (k, d)."""
-    own = onp.diag(onp.where(self.is_real, self.units, entries))
-    return (own - self._outer(entries))[:, self.has_free]
+    scales = onp.diag(onp.where(self.is_real, self.units, entries))
+    return (scales - self._outer(entries))[:, self.has_free]
 
   def _outer(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes products of two parts of a sum over its total, (k, k)."""
@@ -233,12 +233,12 @@ class UnconstrainedMap:
     for g, total in enumerate(self.totals):
       members = onp.flatnonzero((self.groups == g) & self.has_free)
       last = onp.flatnonzero((self.groups == g) & self.reference)
-      own = np.take(free, position[members], axis=-1)
+      probs = np.take(free, position[members], axis=-1)
       if self.substochastic[g]:
-        own = bijectors.SoftmaxWithSlack(1).forward(own)
+        probs = bijectors.SoftmaxWithSlack(1).forward(probs)
       else:
-        own = bijectors.SoftmaxCentered(1).forward(own)
-      parts.append(own * total)
+        probs = bijectors.SoftmaxCentered(1).forward(probs)
+      parts.append(probs * total)
       order.append(onp.concatenate([members, last]))
     inverse = onp.argsort(onp.concatenate(order))
     return np.take(np.concatenate(parts, axis=-1), inverse, axis=-1)

@@ -160,28 +160,28 @@ def values(
     ValueError: none is a number, or a quantile is not.
   """
   at = onp.asarray(x, distribution.dtype)
-  found = getattr(distribution, name)(at)
-  found = known("distribution", found, "plots need concrete, finite values")
-  missing = onp.ravel(found != found)
+  results = getattr(distribution, name)(at)
+  results = known("distribution", results, "plots need concrete, finite values")
+  missing = onp.ravel(results != results)
   if onp.all(missing) or (name.startswith("quantile") and onp.any(missing)):
     first = onp.ravel(at)[onp.argmax(missing)]
     raise ValueError(
       f"distribution has {name}({first}) = nan: plots need concrete, finite values"
     )
-  return found
+  return results
 
 
 def log_survival_at_entry(
   distribution: Distribution, given: float
 ) -> onp.ndarray:
   """Computes log P(X > given); raises ValueError if it is -inf."""
-  found = values(distribution, "log_survival_function", given)
-  if found == -onp.inf:
+  log_survival = values(distribution, "log_survival_function", given)
+  if log_survival == -onp.inf:
     raise ValueError(
       f"distribution has no mass above {given}, the earliest entry time: it "
       "must give the observations positive probability"
     )
-  return found
+  return log_survival
 
 
 def check_single(distribution: Distribution) -> None:

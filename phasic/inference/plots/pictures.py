@@ -40,7 +40,8 @@ def plot_survival(
   Raises:
     ImportError: matplotlib or statsmodels is missing.
     TypeError, ValueError: as `kaplan_meier`; it is not a distribution of one
-      variable, it has a batch, or its values are NaN; `axes` are none.
+      variable, it has a batch, or its values are NaN; `axes` is not an
+      axes of matplotlib.
 
   Example:
 
@@ -111,17 +112,17 @@ def plot_quantiles(
   """
   drawing.check_single(distribution)
   drawing.checked_axes(axes)
-  found = survival_estimates.kaplan_meier(observations)
+  estimate = survival_estimates.kaplan_meier(observations)
   given = drawing.range_of(observations).given
-  before = onp.concatenate([onp.ones(1), found.survival[:-1]])
-  levels = onp.log((before + found.survival) / 2.0)
+  before = onp.concatenate([onp.ones(1), estimate.survival[:-1]])
+  levels = onp.log((before + estimate.survival) / 2.0)
   if given >= 0.0:
     levels += drawing.log_survival_at_entry(distribution, given)
   at = drawing.values(distribution, "quantile_log_survival", levels)
   target = drawing.new_axes() if axes is None else axes
-  end = max(float(onp.max(at)), float(onp.max(found.times)))
+  end = max(float(onp.max(at)), float(onp.max(estimate.times)))
   target.plot([0.0, end], [0.0, end], color="black", linewidth=1.0)
-  target.plot(at, found.times, "o", markersize=3.0)
+  target.plot(at, estimate.times, "o", markersize=3.0)
   target.set_xlabel("quantile of the fit")
   target.set_ylabel("time of the event")
   return target
@@ -141,7 +142,7 @@ def plot_posterior_predictive(
   either; when an event could not have been seen any more is drawn from the
   estimate of Kaplan and Meier for the times of censoring, where there are any.
   The band has 95 % of the estimates of Kaplan and Meier of these data sets at
-  each time; that of the data should be within.
+  each time; the estimate of the data should be within.
 
   Args:
     draws: a distribution of one variable with batch shape (draws,), one for
@@ -180,10 +181,10 @@ def plot_posterior_predictive(
   estimate = survival_estimates.kaplan_meier(observations)
   shown = drawing.range_of(observations)
   times = drawing.grid(draws, shown.start, shown.end)
-  found = predictive.predicted_survival(
+  predicted = predictive.predicted_survival(
     draws, shape[0], observations, times, seed
   )
-  low, middle, high = onp.quantile(found, [0.025, 0.5, 0.975], axis=0)
+  low, middle, high = onp.quantile(predicted, [0.025, 0.5, 0.975], axis=0)
   end = drawing.end_of(axes, draws, shown.end)
   target = drawing.new_axes() if axes is None else axes
   drawing.draw_estimate(target, estimate, shown, with_band=False)

@@ -195,7 +195,7 @@ def falls_away(
 
 
 def nothing(known: Known) -> Known:
-  """Returns what is known where the search has not ended: nothing."""
+  """Marks all directions as flat, since the search has not ended."""
   return known._replace(
     flat=onp.eye(len(known.units)), spread=onp.zeros_like(known.spread)
   )

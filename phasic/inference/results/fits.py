@@ -61,17 +61,17 @@ class Fit(Generic[DistributionT]):
   """A distribution that was fitted to observations.
 
   Attributes:
-    distribution: the fitted one.
-    log_likelihood: of all observations there.
-    observations: these.
+    distribution: the fitted distribution.
+    log_likelihood: the log likelihood of all observations under it.
+    observations: the data.
     record: how the fit came to its end.
-    structure: a distribution whose parameters say what was fitted: those of its
-      entries that are zero stay so.
+    structure: a distribution of the fitted family. Its entries that are zero
+      were not fitted.
     fixed: names of parameters that were not fitted, see `unconstrained`.
-    tied: names of those that are equal.
+    tied: groups of names of parameters that are equal.
     free: names of known values, such as boundaries, that were fitted.
-    bounds: least and greatest values that were given, by name.
-    at_bounds: names of entries that ended at one of them.
+    bounds: the given least and greatest values, by name.
+    at_bounds: names of entries that ended at a bound.
 
   Example: an exponential rate r, one over the mean, has the standard error
     r / sqrt(n).
@@ -126,7 +126,7 @@ class Fit(Generic[DistributionT]):
     """The standard errors, a read-only array for each parameter, by name.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
-    They are NaN where there is none: where a parameter is on the boundary, not
+    They are NaN where no standard error exists: where a parameter is on the boundary, not
     identified, fixed or zero by structure. `statuses` says which.
     """
     return dict(self.uncertainty.standard_errors)
@@ -145,7 +145,7 @@ class Fit(Generic[DistributionT]):
         of no observation changes along one; there the information may be
         positive definite, but by chance;
       "not identified (only in a sum: see sums)": that is so as entries, such as
-        the rates of two stages, are equal; `sums` has what is known of them;
+        the rates of two stages, are equal; `sums` has the sums that are known;
       "not identified (no maximum)": the likelihood rises as the entry, or its
         inverse, grows without end.
 

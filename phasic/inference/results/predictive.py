@@ -49,9 +49,9 @@ def predicted_survival(
   step = max(1, _AT_ONCE // len(rows))
   firsts = range(0, num_draws, step)
   seeds = random.split_seed(random.sanitize_seed(seed), len(firsts))
-  found = []
-  for first, own in zip(firsts, seeds, strict=True):
-    one, other = random.split_seed(own)
+  curves = []
+  for first, chunk_seed in zip(firsts, seeds, strict=True):
+    one, other = random.split_seed(chunk_seed)
     values = _values(draws[first : first + step], entry, one)
     missing = onp.any(values != values, axis=1)
     if onp.any(missing):
@@ -65,8 +65,8 @@ def predicted_survival(
       estimate = survival_estimates.product_limit(
         onp.minimum(value, end), value <= end, entry
       )
-      found.append(_at(estimate.surv_times, estimate.surv_prob, at))
-  return onp.stack(found)
+      curves.append(_at(estimate.surv_times, estimate.surv_prob, at))
+  return onp.stack(curves)
 
 
 def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
@@ -76,17 +76,17 @@ def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
     return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
   start = onp.asarray(onp.maximum(entry, 0.0)[:, None], draws.dtype)
   at_entry = host_values("draws", draws.log_survival_function(start))
-  own = random.sanitize_seed(seed)
-  spent = random.exponential(own, onp.shape(at_entry), draws.dtype)
+  sampling_seed = random.sanitize_seed(seed)
+  spent = random.exponential(sampling_seed, onp.shape(at_entry), draws.dtype)
   left = onp.where(entry[:, None] < 0, 0.0, at_entry)
   left = onp.asarray(left - host_values("draws", spent), draws.dtype)
-  found = host_values("draws", draws.quantile_log_survival(left))
+  sampled = host_values("draws", draws.quantile_log_survival(left))
   # A value must exceed its entry time, also after rounding.
   after = onp.nextafter(start, onp.inf)
   if draws.support.constraint == "nonnegative_integer":
     after = onp.floor(start) + 1.0
   least = onp.where(entry[:, None] < 0, 0.0, after)
-  return onp.transpose(onp.maximum(found, least))
+  return onp.transpose(onp.maximum(sampled, least))
 
 
 def _censoring_times(
@@ -102,9 +102,9 @@ def _censoring_times(
   before the event; it is inf with the probability that the estimate leaves.
   """
   limits = onp.where(events, onp.inf, times)
-  found = onp.broadcast_to(limits, shares.shape)
+  known_times = onp.broadcast_to(limits, shares.shape)
   if onp.all(events):
-    return found
+    return known_times
   # An event precedes a censoring at the same time.
   left = onp.where(events, onp.nextafter(times, -onp.inf), times)
   known = survival_estimates.product_limit(left, onp.logical_not(events), entry)
@@ -113,7 +113,7 @@ def _censoring_times(
     -onp.asarray(known.surv_prob), -(shares * before), side="right"
   )
   drawn = onp.append(known.surv_times, onp.inf)[index]
-  return onp.where(events, drawn, found)
+  return onp.where(events, drawn, known_times)
 
 
 def _at(

@@ -79,10 +79,10 @@ class Uncertainty:
     >>> from phasic import inference
     >>> from phasic.distributions import Erlang
     >>> data = inference.Observations([1.0, 1.0, 2.0, 4.0])
-    >>> found = inference.fit_mle(Erlang(1, 1.0), data).uncertainty
-    >>> found.names, found.statuses["rate"]
+    >>> uncertainty = inference.fit_mle(Erlang(1, 1.0), data).uncertainty
+    >>> uncertainty.names, uncertainty.statuses["rate"]
     (('rate',), 'identified')
-    >>> print(f"{float(found.covariance[0, 0]):.4f}")
+    >>> print(f"{float(uncertainty.covariance[0, 0]):.4f}")
     0.0625
   """
 
@@ -108,7 +108,7 @@ class Uncertainty:
       raw_arguments.check_callable("f", f, " or the name of a method")
     inner = self._inner
     if not inner.names:
-      # All parameters are on the boundary, or fixed: there are none.
+      # All parameters are on the boundary, or fixed: no standard errors exist.
       dist = inner.distribution
       value = getattr(dist, f)(*args) if isinstance(f, str) else f(dist, *args)
       shape = onp.shape(onp.asarray(static.concrete(value)))
@@ -159,7 +159,7 @@ def assess(
   """
   where = coordinates_lib.Coordinates(structure, fixed, tied, free)
   if not where.names:
-    return _of_nothing(where)
+    return _none_fitted(where)
   entries = coordinates_lib.entries_at(where, distribution)
   bound = onp.isin(where.names, list(at_bounds))
   zero = entries <= 0
@@ -200,9 +200,9 @@ def assess(
   statuses[onp.isin(where.names, together)] = SUMMED
   covariance = onp.full((len(entries), len(entries)), onp.nan)
   kept = onp.asarray(place, int)[onp.logical_not(lost)]
-  own = jacobian[onp.logical_not(lost)]
-  covariance[onp.ix_(kept, kept)] = known.covariance(own)
-  standard_errors = _of_parameters(inner, jacobian, known)
+  slopes_kept = jacobian[onp.logical_not(lost)]
+  covariance[onp.ix_(kept, kept)] = known.covariance(slopes_kept)
+  standard_errors = _parameter_errors(inner, jacobian, known)
   eigenvalues = onp.linalg.eigvalsh(matrix)
   # A fit keeps these arrays, and shows them.
   for array in (covariance, eigenvalues, *standard_errors.values()):
@@ -220,7 +220,7 @@ def assess(
   )
 
 
-def _of_nothing(where: coordinates_lib.Coordinates) -> Uncertainty:
+def _none_fitted(where: coordinates_lib.Coordinates) -> Uncertainty:
   """Returns the uncertainty of a fit in which nothing was free."""
   none = onp.zeros((0, 0))
   return Uncertainty(
@@ -259,9 +259,9 @@ def _reasons(
   ends = onp.any(slopes[:, runs] != 0, axis=-1)
   plain = onp.any(slopes[:, is_plain] != 0, axis=-1)
   is_flat = plain | onp.logical_not(known.bends(slopes))
-  found = onp.where(is_flat, FLAT, DEPENDENT).astype(object)
-  found[ends] = ENDLESS
-  return found
+  reasons = onp.where(is_flat, FLAT, DEPENDENT).astype(object)
+  reasons[ends] = ENDLESS
+  return reasons
 
 
 def _sums(
@@ -281,14 +281,14 @@ def _sums(
     jacobian: slopes of the entries in the free parameters, (k, d).
     known: the information about the free parameters.
   """
-  found: dict[tuple[str, ...], tuple[float, float]] = {}
+  sums: dict[tuple[str, ...], tuple[float, float]] = {}
 
   def is_kept(rows: list[int]) -> bool:
     error = float(known.standard_errors(onp.sum(jacobian[rows], axis=0)))
     if len(rows) < 2 or not onp.isfinite(error):
       return False
     names = tuple(inner.names[i] for i in rows)
-    found[names] = (float(onp.sum(inner.entries[rows])), error)
+    sums[names] = (float(onp.sum(inner.entries[rows])), error)
     return True
 
   left = [i for i, status in enumerate(statuses) if status == DEPENDENT]
@@ -299,7 +299,7 @@ def _sums(
     left = [i for i in left if i not in same]
     rest += [] if is_kept(same) else same
   is_kept(sorted(rest))
-  return found
+  return sums
 
 
 def outer_products(
@@ -338,13 +338,13 @@ def _slopes_and_information(
   return slopes, -inner.unconstrained_hessian(at, gradient, second)
 
 
-def _of_parameters(
+def _parameter_errors(
   inner: coordinates_lib.Coordinates,
   jacobian: onp.ndarray,
   known: directions.Known,
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors in the shapes of the parameters, by path."""
-  found: dict[str, onp.ndarray] = {}
+  by_path: dict[str, onp.ndarray] = {}
   # Index -1, for entries that are not fitted, selects the last row: zero.
   padded = onp.zeros((len(inner.all_entries) + 1, onp.shape(jacobian)[-1]))
   padded[inner.indices] = jacobian
@@ -354,14 +354,14 @@ def _of_parameters(
   for path, table in inner.tables.items():
     index = onp.asarray(table.index)
     slopes = padded[index]
-    own = fitted[index]
+    is_fitted = fitted[index]
     if path in inner.increasing:
       # Each is the sum of the differences up to it.
       slopes = onp.cumsum(slopes, axis=-2)
-      own = onp.logical_or.accumulate(own, axis=-1)
+      is_fitted = onp.logical_or.accumulate(is_fitted, axis=-1)
     errors = known.standard_errors(slopes)
-    found[path] = onp.where(own, errors, onp.nan)
+    by_path[path] = onp.where(is_fitted, errors, onp.nan)
   for path, names in entry_blocks.names_of_mappings(inner.distribution).items():
-    errors = found.pop(path)
-    found |= {f"{path}[{n}]": x for n, x in zip(names, errors, strict=True)}
-  return found
+    errors = by_path.pop(path)
+    by_path |= {f"{path}[{n}]": x for n, x in zip(names, errors, strict=True)}
+  return by_path

@@ -59,17 +59,17 @@ def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
   fast = _FAST * float(onp.max(totals))
   places = [(place, fast) for place in range(p + 1)]
   places += [(place, _TWIN * total) for place, total in enumerate(totals)]
-  found = []
+  grown = []
   for place, rate in places:
     more = onp.insert(onward, min(place, p - 1), rate)
     leaving = onp.insert(exits, place, _LEAVES * rate)
-    found.append(
+    grown.append(
       dist.copy(
         progression_rates=onp.asarray(more, dist.dtype),
         exit_rates=onp.asarray(leaving, dist.dtype),
       )
     )
-  return found
+  return grown
 
 
 def grown_into(dist: object, smaller: object) -> list[coxian.Coxian]:
@@ -81,7 +81,7 @@ def grown_into(dist: object, smaller: object) -> list[coxian.Coxian]:
   """
   if type(dist) is not coxian.Coxian or type(smaller) is not coxian.Coxian:
     return []
-  own = [dist.progression_rates, dist.exit_rates]
-  if any(onp.any(host_values("rates", x) <= 0) for x in own):
+  rates = [dist.progression_rates, dist.exit_rates]
+  if any(onp.any(host_values("rates", x) <= 0) for x in rates):
     return []
   return add_phase(smaller) if smaller.num_phases + 1 == dist.num_phases else []

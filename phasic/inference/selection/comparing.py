@@ -43,8 +43,8 @@ class LikelihoodRatio(NamedTuple):
     >>> start = ZeroInflated(Erlang(1, 1.0), 0.5)
     >>> half = inference.fit_mle(start, data, fixed=["prob_zero"])
     >>> free = inference.fit_mle(start, data)
-    >>> found = inference.likelihood_ratio(half, free)
-    >>> print(f"{found.statistic:.4f}, {found.p_value:.4f}")
+    >>> test = inference.likelihood_ratio(half, free)
+    >>> print(f"{test.statistic:.4f}, {test.p_value:.4f}")
     1.0465, 0.3063
   """
 
@@ -72,7 +72,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
     TypeError: an argument is not a `Fit`.
     ValueError: the larger one has not more parameters, does not hold the
       smaller one, or has a log likelihood that is lower by more than rounding:
-      its search has not ended at the top.
+      its search did not end at the maximum.
 
   Example: does the first of two stages take two hours, as the manual says?
 
@@ -82,8 +82,8 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
     >>> start = Hypoexponential([0.5, 2.0])
     >>> manual = inference.fit_mle(start, data, fixed=["rates[0]"])
     >>> free = inference.fit_mle(start, data)
-    >>> found = inference.likelihood_ratio(manual, free)
-    >>> print(f"{found.degrees_of_freedom} {found.p_value:.2f}")
+    >>> test = inference.likelihood_ratio(manual, free)
+    >>> print(f"{test.degrees_of_freedom} {test.p_value:.2f}")
     1 0.91
 
   References:
@@ -96,7 +96,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   for name, fit in (("smaller", smaller), ("larger", larger)):
     if not isinstance(fit, fits.Fit):
       raise TypeError(f"{name} is {type(fit).__name__}: it must be a Fit")
-  if not _of_same_data(smaller.observations, larger.observations):
+  if not _have_same_data(smaller.observations, larger.observations):
     raise ValueError(
       "smaller and larger are fits to different observations: fit both to "
       "the same data"
@@ -123,7 +123,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   )
 
 
-def _of_same_data(
+def _have_same_data(
   first: observations_lib.Observations, second: observations_lib.Observations
 ) -> bool:
   if first is second:
@@ -188,9 +188,9 @@ def choose_num_phases(
 ) -> Choice[DistributionT]:
   """Fits several numbers of phases, and chooses by an information criterion.
 
-  Each fit has the starts of `fit_mle`. That of a Coxian also starts from the best
-  fit with one phase less, if that was tried, see `add_phase`: its log likelihood
-  is not below that one's.
+  Each fit has the starts of `fit_mle`. The fit of a Coxian also starts from the
+  best fit with one phase less, if that was tried, see `add_phase`: its log
+  likelihood is not below.
 
   Args:
     start: takes a number of phases, returns a distribution to start from, such
@@ -235,30 +235,30 @@ def choose_num_phases(
   ]
   if not sizes:
     raise ValueError("num_phases is empty: it must have at least one number")
-  found: dict[int, fits.Fit[DistributionT]] = {}
+  fitted: dict[int, fits.Fit[DistributionT]] = {}
   for p in sorted(set(sizes)):
     dist = start(p)
     hooks.check_distribution(f"start({p})", dist)
     fit = mle.fit_mle(dist, observations, **options)
-    smaller = found.get(p - 1)
+    smaller = fitted.get(p - 1)
     if smaller is not None:
       grown = add_phase.grown_into(dist, smaller.distribution)
       if grown:
-        own: mle.FitOptions = {
+        from_smaller: mle.FitOptions = {
           **options,
           "starts": grown,
           "num_starts": 1,
         }
-        again = mle.fit_mle(dist, observations, **own)
+        again = mle.fit_mle(dist, observations, **from_smaller)
         fit = max(fit, again, key=lambda x: x.log_likelihood)
-    found[p] = fit
-  found = {p: found[p] for p in sizes}
-  best = min(found.values(), key=lambda fit: getattr(fit, criterion))
+    fitted[p] = fit
+  fitted = {p: fitted[p] for p in sizes}
+  best = min(fitted.values(), key=lambda fit: getattr(fit, criterion))
   largest = max(sizes)
   message = ""
-  if len(found) > 1 and found[largest] is best:
+  if len(fitted) > 1 and fitted[largest] is best:
     message = (
       f"the best fit has {largest} phases, the most that were tried: more may be "
       "better still"
     )
-  return Choice(best, found, criterion, message)
+  return Choice(best, fitted, criterion, message)

@@ -45,7 +45,7 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
   larger_model = coordinates_lib.Coordinates(
     larger.structure, larger.fixed, larger.tied, larger.free
   )
-  _, blocks = entry_blocks.of(smaller.distribution)
+  _, blocks = entry_blocks.explicit_blocks(smaller.distribution)
   shapes = {path: onp.shape(block.values) for path, block in blocks.items()}
   if shapes != {
     path: onp.shape(x.index) for path, x in larger_model.tables.items()
@@ -57,10 +57,10 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
     )
   entries = coordinates_lib.entries_at(larger_model, smaller.distribution)
   _check_nested(larger_model, entries, blocks)
-  found = _statuses(larger_model, entries, larger)
+  statuses = _statuses(larger_model, entries, larger)
   return "; ".join(
     f"{name} of larger is {status} under smaller"
-    for name, status in found.items()
+    for name, status in statuses.items()
     if status != uncertainty.IDENTIFIED
   )
 
@@ -75,12 +75,12 @@ def _check_nested(
     index, base = onp.ravel(table.index), onp.ravel(table.base)
     values = onp.ravel(blocks[path].values)
     predicted = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
-    for name, kind, own, x in zip(
+    for name, kind, value, x in zip(
       blocks[path].names, blocks[path].kinds, values, predicted
     ):
-      if kind.is_entry and abs(own - x) > _NEAR * max(abs(own), abs(x)):
+      if kind.is_entry and abs(value - x) > _NEAR * max(abs(value), abs(x)):
         raise ValueError(
-          f"{name} is {own:.6g} in smaller, but {x:.6g} in larger if all other "
+          f"{name} is {value:.6g} in smaller, but {x:.6g} in larger if all other "
           "entries agree: smaller must be a special case of larger"
         )
 
@@ -101,8 +101,8 @@ def _statuses(
   lost = onp.isin(
     larger_model.names, onp.asarray(inner.names)[onp.isnan(errors)]
   )
-  found = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
-  found[lost] = uncertainty.DEPENDENT
-  found[bound] = uncertainty.BOUND
-  found[zero] = uncertainty.ZERO
-  return dict(zip(larger_model.names, map(str, found), strict=True))
+  statuses = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
+  statuses[lost] = uncertainty.DEPENDENT
+  statuses[bound] = uncertainty.BOUND
+  statuses[zero] = uncertainty.ZERO
+  return dict(zip(larger_model.names, map(str, statuses), strict=True))

@@ -52,27 +52,27 @@ def orders(num_phases: int) -> list[tuple[int, ...]]:
   Branches are ordered by their means. For many phases only some are returned.
   """
   p = num_phases
-  found = [(p,), (1,) * p]
+  listed = [(p,), (1,) * p]
   if p <= _ALL_PAIRS:
     firsts = set(range(1, p))
   else:
     firsts = {1, 2, p // 4, p // 2, p - p // 4, p - 2, p - 1}
-  found += [(few, p - few) for few in sorted(firsts)]
+  listed += [(few, p - few) for few in sorted(firsts)]
   if p <= _ALL_ORDERS:
     triples = set(itertools.product(range(1, p), repeat=2))
   else:
     third, half = p // 3, (p - 1) // 2
     triples = {(1, 1), (1, p - 2), (p - 2, 1), (third, third), (1, half)}
     triples |= {(half, 1), (half, half)}
-  found += [
+  listed += [
     (first, second, p - first - second)
     for first, second in sorted(triples)
     if first + second < p
   ]
-  return list(dict.fromkeys(found))
+  return list(dict.fromkeys(listed))
 
 
-def of_sample(sample: Sample, counts: tuple[int, ...]) -> Iterator[Branches]:
+def cut_sample(sample: Sample, counts: tuple[int, ...]) -> Iterator[Branches]:
   """Yields mixtures with given numbers of stages, by different cuts."""
   total = onp.cumsum(sample.weights)
   middle = (total - 0.5 * sample.weights) / total[-1]
@@ -97,21 +97,21 @@ def _cuts(sample: Sample, num_parts: int) -> list[tuple[float, ...]]:
   if num_parts == 1:
     return [()]
   k = onp.arange(1, num_parts)
-  found: list[onp.ndarray] = [k / num_parts]
-  found += [1.0 - share**k for share in _TAILS]
-  found += [share ** k[::-1] for share in _TAILS[:-1]]
+  cuts: list[onp.ndarray] = [k / num_parts]
+  cuts += [1.0 - share**k for share in _TAILS]
+  cuts += [share ** k[::-1] for share in _TAILS[:-1]]
   # Parts of equal width in logarithms, without the earliest thousandth.
   total = onp.cumsum(sample.weights) / onp.sum(sample.weights)
   logs = onp.log(sample.times)
   first = logs[onp.searchsorted(total, 1e-3)]
   ends = first + (logs[-1] - first) * k / num_parts
-  found.append(onp.interp(ends, logs, total))
+  cuts.append(onp.interp(ends, logs, total))
   # The last values beyond a gap, and the first ones before a gap, are a part.
   early, late = _gaps(logs, total)
   others = onp.arange(1, num_parts - 1) / (num_parts - 1)
-  found.append(onp.append(late * others, late))
-  found.append(onp.append(early, early + (1.0 - early) * others))
-  return list(dict.fromkeys(tuple(map(float, cuts)) for cuts in found))
+  cuts.append(onp.append(late * others, late))
+  cuts.append(onp.append(early, early + (1.0 - early) * others))
+  return list(dict.fromkeys(tuple(map(float, x)) for x in cuts))
 
 
 def _gaps(logs: onp.ndarray, total: onp.ndarray) -> tuple[float, float]:

@@ -86,9 +86,9 @@ def spread(
     times = onp.cumsum(1.0 / rates[::-1])[::-1]
   rates = rates * (float(onp.sum(masses * times)) / mean)
   if form in ("hyper-erlang", "hyperexponential"):
-    found = branches_lib.Branches(counts, masses, rates)
-    return of_branches(form, found, dtype)
-  return _of_canonical(form, masses, rates, dtype)
+    mixture = branches_lib.Branches(counts, masses, rates)
+    return near_branches(form, mixture, dtype)
+  return _series_chain(form, masses, rates, dtype)
 
 
 def candidates(
@@ -113,32 +113,32 @@ def candidates(
       itertools.permutations(range(len(counts))), _MOST_PERMUTATIONS
     ):
       # Branch j of the sample, in the order of means, is branch order[j].
-      own = onp.argsort(order)
-      for found in branches_lib.of_sample(
+      positions = onp.argsort(order)
+      for parts in branches_lib.cut_sample(
         sample, tuple(counts[i] for i in order)
       ):
         mixture = branches_lib.Branches(
-          tuple(counts), found.masses[own], found.rates[own]
+          tuple(counts), parts.masses[positions], parts.rates[positions]
         )
-        yield mixture.counts, of_branches(form, mixture, dtype)
+        yield mixture.counts, near_branches(form, mixture, dtype)
     return
   single = form == "hyperexponential"
   for stages in [(1,) * p] if single else branches_lib.orders(p):
-    for found in branches_lib.of_sample(sample, stages):
-      yield stages, of_branches(form, found, dtype)
+    for mixture in branches_lib.cut_sample(sample, stages):
+      yield stages, near_branches(form, mixture, dtype)
 
 
-def of_branches(
-  form: str, found: branches_lib.Branches, dtype: str
+def near_branches(
+  form: str, mixture: branches_lib.Branches, dtype: str
 ) -> absorption_time.AbsorptionTime:
   """Returns a distribution of a form that is near a mixture of Erlangs.
 
   Args:
     form: one of `FORMS`.
-    found: the mixture.
+    mixture: the mixture.
     dtype: of its parameters.
   """
-  stages, masses, rates = found
+  stages, masses, rates = mixture
 
   def array(x: onp.ndarray) -> onp.ndarray:
     return onp.asarray(x, dtype)
@@ -147,7 +147,7 @@ def of_branches(
     return hyperexponential.Hyperexponential(array(masses), array(rates))
   if form == "hyper-erlang":
     return hyper_erlang.HyperErlang(array(masses), stages, array(rates))
-  return _of_canonical(form, *_canonical(stages, masses, rates), dtype)
+  return _series_chain(form, *_canonical(stages, masses, rates), dtype)
 
 
 def _canonical(
@@ -169,7 +169,7 @@ def _canonical(
   return starts / onp.sum(starts), series
 
 
-def _of_canonical(
+def _series_chain(
   form: str, masses: onp.ndarray, rates: onp.ndarray, dtype: str
 ) -> absorption_time.AbsorptionTime:
   """Returns an acyclic, Coxian, general or discrete chain of phases in series.

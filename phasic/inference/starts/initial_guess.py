@@ -158,14 +158,14 @@ def initial_guess(
       f"the mean of the observations is about {mean:.3g}: rates for it "
       "underflow or overflow; give the times in another unit"
     )
-  found: absorption_time.AbsorptionTime = forms.spread(form, p, mean, dtype)
+  guess: absorption_time.AbsorptionTime = forms.spread(form, p, mean, dtype)
   is_zero = (upper == 0) & (weights > 0)
   weights = weights / onp.max(weights)
   share = float(onp.sum(weights[is_zero]) / onp.sum(weights))
   if share > 0:
-    found = zero_inflated.ZeroInflated(found, onp.asarray(share, dtype))
-  starts = screening.starts_like(found, observations, any_counts=True)
-  return starts[0].distribution if starts else found
+    guess = zero_inflated.ZeroInflated(guess, onp.asarray(share, dtype))
+  starts = screening.starts_like(guess, observations, any_counts=True)
+  return starts[0].distribution if starts else guess
 
 
 def _are_counts(lower: onp.ndarray, upper: onp.ndarray) -> bool:

@@ -94,7 +94,7 @@ def match_moments(
       f"{mean * mean:g}, and below {_LARGEST_RATIO:g} times that"
     )
   if third is None:
-    return _of_two(mean, n2, num_phases)
+    return _match_two(mean, n2, num_phases)
   n3 = float(third) / (mean * second)
   if not n2 < n3 < _LARGEST_RATIO:
     raise ValueError(
@@ -103,7 +103,7 @@ def match_moments(
       f"mean * second, {mean * second:g}"
     )
   if _is_erlang(n2, n3):
-    return _of_two(mean, n2, num_phases)
+    return _match_two(mean, n2, num_phases)
   if num_phases is None:
     sizes = range(2, _MOST_PHASES + 1)
     fits = [n for n in sizes if _is_possible(n2, n3, n)][:1]
@@ -116,10 +116,10 @@ def match_moments(
       f"moments, {mean:g}, {second:g} and {third:g}: match two of them, or take "
       "more phases"
     )
-  return _of_three(mean, n2, n3, fits[0])
+  return _match_three(mean, n2, n3, fits[0])
 
 
-def _of_two(
+def _match_two(
   mean: float, n2: float, num_phases: int | None
 ) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
   """Returns a chain with a given mean and normalized second moment."""
@@ -181,7 +181,7 @@ def _is_possible(n2: float, n3: float, n: int) -> bool:
   return lowest - rounding <= n3 <= highest + rounding
 
 
-def _of_three(
+def _match_three(
   mean: float, n2: float, n3: float, n: int
 ) -> acyclic_phase_type.AcyclicPhaseType:
   """Returns a chain of n phases with a mean and two normalized moments."""
@@ -238,7 +238,7 @@ def _before(n2: float, n3: float, n: int) -> list[_Phases]:
   c2 = 6.0 * (n - 1.0) * (n - n2)
   c1 = 4.0 * n * (2.0 - n)
   c0 = n * (n - 2.0)
-  found = []
+  chains = []
   for root in onp.roots([c4, c3, c2, c1, c0]):
     f = float(onp.real(root))
     if abs(float(onp.imag(root))) > 1e-6 * (1.0 + abs(f)):
@@ -251,8 +251,8 @@ def _before(n2: float, n3: float, n: int) -> list[_Phases]:
     single = a + p
     if single <= 0 or p / single >= 1:
       continue
-    found.append((p, single, (n - 1.0) / (1.0 - p / single), True))
-  return found
+    chains.append((p, single, (n - 1.0) / (1.0 - p / single), True))
+  return chains
 
 
 def _error(
@@ -294,9 +294,9 @@ def _sorted_form(
 
   Its form is canonical: rates ascend.
   """
-  found = acyclic_phase_type.AcyclicPhaseType(
+  chain = acyclic_phase_type.AcyclicPhaseType(
     onp.asarray(masses), onp.asarray(rates)
   )
   if sorted(rates) == rates:
-    return found
-  return acyclic_phase_type.AcyclicPhaseType.from_phase_type(found)
+    return chain
+  return acyclic_phase_type.AcyclicPhaseType.from_phase_type(chain)

@@ -3,7 +3,7 @@
 Likelihoods of phase-type distributions have many local optima, and one start
 often ends at a poor one. Mixtures of Erlangs that are read off the data at
 different cuts, see `branches`, are compared by their likelihood on a summary of
-the data; then some steps of EM tell which of them lead far.
+the data; then some steps of EM show which of them lead far.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from phasic.internal import user_warnings
 
 # With more phases, data suggest no starts: there would be too many orders.
 _MOST_PHASES = 64
-# Wrappers whose starts are those of the distribution within.
+# Wrappers that have the starts of the wrapped distribution.
 _WRAPPERS = (
   zero_inflated.ZeroInflated,
   truncated_phase_type.TruncatedPhaseType,
@@ -109,10 +109,10 @@ def _read_off(
   if sample is None:
     return []
   with user_warnings.derived(), onp.errstate(all="ignore"):
-    found = forms.candidates(counts, form, sample, p, dist.dtype)
+    candidates = forms.candidates(counts, form, sample, p, dist.dtype)
     chooses = counts is None and form == "hyper-erlang"
     return _screened(
-      ((n, _within(dist, x)) for n, x in found),
+      ((n, _within(dist, x)) for n, x in candidates),
       summary(observations),
       (*_ROUNDS, _LAST_ROUND) if chooses else _ROUNDS,
     )
@@ -120,10 +120,10 @@ def _read_off(
 
 def _layers(dist: Distribution) -> list[Distribution]:
   """Returns a distribution, and what it wraps, the innermost one last."""
-  found = [dist]
-  while isinstance(found[-1], _WRAPPERS):
-    found.append(found[-1].distribution)
-  return found
+  layers = [dist]
+  while isinstance(layers[-1], _WRAPPERS):
+    layers.append(layers[-1].distribution)
+  return layers
 
 
 def _key(wrapper: Distribution) -> object:
@@ -133,13 +133,13 @@ def _key(wrapper: Distribution) -> object:
   return (type(wrapper).__name__, wrapper.name, *known)
 
 
-def _within(dist: DistributionT, found: Distribution) -> DistributionT:
+def _within(dist: DistributionT, inner: Distribution) -> DistributionT:
   """Puts a distribution in the place of the innermost one of a wrapper."""
   for wrapper in _layers(dist)[-2::-1]:
     # A step of EM may round a number out of its domain.
-    found = wrapper.copy(distribution=found, validate_args=False)
+    inner = wrapper.copy(distribution=inner, validate_args=False)
   # It has the same family.
-  return cast("DistributionT", found)
+  return cast("DistributionT", inner)
 
 
 def _screened(
@@ -195,11 +195,13 @@ def _distinct(
   starts: list[Candidate[DistributionT]], least: float
 ) -> list[Candidate[DistributionT]]:
   """Sorts starts, the best first, without those nearly as likely as another."""
-  found: list[Candidate[DistributionT]] = []
+  distinct: list[Candidate[DistributionT]] = []
   for start in sorted(starts, key=_falling):
-    if not found or found[-1].log_likelihood - start.log_likelihood > least:
-      found.append(start)
-  return found
+    if (
+      not distinct or distinct[-1].log_likelihood - start.log_likelihood > least
+    ):
+      distinct.append(start)
+  return distinct
 
 
 def summary(

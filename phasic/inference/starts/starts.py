@@ -78,11 +78,11 @@ def check_data(
       "parameters of the distribution: fit one with fewer phases, or fix or tie "
       "parameters"
     )
-  of_zero = upper == 0
-  if onp.any(of_zero):
+  is_zero = upper == 0
+  if onp.any(is_zero):
     at_zero = host_values("log_cdf", dist.log_cdf(onp.zeros((), dist.dtype)))
     if not at_zero > -onp.inf:
-      i = int(onp.flatnonzero(counted)[onp.argmax(of_zero)])
+      i = int(onp.flatnonzero(counted)[onp.argmax(is_zero)])
       raise ValueError(
         f"observation {i} is zero, and the distribution has no mass there: "
         "start from ZeroInflated(dist, p), p the share of zeros, or give an "
@@ -130,7 +130,7 @@ def check_start(
   observations: observations_lib.Observations,
 ) -> None:
   """Raises ValueError if the likelihood at a start is zero or NaN."""
-  dist = where.of(entries)
+  dist = where.distribution_at(entries)
   # This raises for parameters outside of their domains.
   dist.copy(validate_args=True)
   value = likelihood_derivatives.log_likelihood(where, entries, observations)
@@ -143,8 +143,8 @@ def log_likelihood_of(
 ) -> float:
   """Computes the log likelihood; raises ValueError if it is not finite."""
   with user_warnings.derived():
-    found = observations.log_likelihood(dist)
-  value = float(host_values("log_likelihood", found))
+    result = observations.log_likelihood(dist)
+  value = float(host_values("log_likelihood", result))
   if not onp.isfinite(value):
     _refuse(dist, observations)
   return value
@@ -155,8 +155,8 @@ def _refuse(
 ) -> NoReturn:
   """Raises ValueError for the first observation that is impossible, or NaN."""
   with user_warnings.derived():
-    found = observations.log_likelihood_terms(dist)
-  terms = host_values("terms", found)
+    computed = observations.log_likelihood_terms(dist)
+  terms = host_values("terms", computed)
   lower, upper, weights = observations_lib.host_arrays(observations)
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
   entry = observations.entry
@@ -233,10 +233,10 @@ def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
   if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
     return onp.nan
   try:
-    found = where.of(entries).mean()
+    mean = where.distribution_at(entries).mean()
   except NotImplementedError:
     return onp.nan
-  return float(host_values("mean", found)) if onp.ndim(found) == 0 else onp.nan
+  return float(host_values("mean", mean)) if onp.ndim(mean) == 0 else onp.nan
 
 
 def _about_mean(observations: observations_lib.Observations) -> float:
