@@ -2,19 +2,19 @@
 
 from phasic.graphs import models
 from phasic.graphs.construction.edge_table import Edge
-from phasic.graphs.core.evaluation import log_prob_and_moments
 from phasic.graphs.core.graph import Graph
-from phasic.graphs.parts.absorbed import ABSORBED
-from phasic.graphs.parts.absorbed import Absorbed
+from phasic.graphs.core.graph import log_prob_and_moments
+from phasic.graphs.parts.contents import ABSORBED
+from phasic.graphs.parts.contents import Absorbed
 from phasic.graphs.transformations.components import (
   strongly_connected_components,
 )
-from phasic.graphs.transformations.event_counts import Event
-from phasic.graphs.transformations.event_counts import EventChain
-from phasic.graphs.transformations.event_counts import with_event_counts
 from phasic.graphs.transformations.first_passage import first_passage_time
+from phasic.graphs.transformations.jump_chain import Event
+from phasic.graphs.transformations.jump_chain import EventChain
 from phasic.graphs.transformations.jump_chain import JumpChain
 from phasic.graphs.transformations.jump_chain import embedded_jump_chain
+from phasic.graphs.transformations.jump_chain import with_event_counts
 from phasic.graphs.transformations.lumping import Lumped
 from phasic.graphs.transformations.lumping import lump
 from phasic.graphs.transformations.reversal import reverse

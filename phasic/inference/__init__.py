@@ -2,8 +2,6 @@
 
 from phasic.inference.data.densities import observations_from_density
 from phasic.inference.data.observations import Observations
-from phasic.inference.data.survival_estimates import SurvivalEstimate
-from phasic.inference.data.survival_estimates import kaplan_meier
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
 from phasic.inference.mle.em_fitting import fit_em
@@ -18,12 +16,14 @@ from phasic.inference.plots.pictures import plot_quantiles
 from phasic.inference.plots.pictures import plot_survival
 from phasic.inference.results.fits import Fit
 from phasic.inference.results.fits import Record
+from phasic.inference.results.survival_estimates import SurvivalEstimate
+from phasic.inference.results.survival_estimates import kaplan_meier
 from phasic.inference.results.uncertainty import Uncertainty
-from phasic.inference.selection.add_phase import add_phase
-from phasic.inference.selection.comparing import Choice
-from phasic.inference.selection.comparing import LikelihoodRatio
-from phasic.inference.selection.comparing import choose_num_phases
-from phasic.inference.selection.comparing import likelihood_ratio
+from phasic.inference.selection.likelihood_ratio import LikelihoodRatio
+from phasic.inference.selection.likelihood_ratio import likelihood_ratio
+from phasic.inference.selection.num_phases import Choice
+from phasic.inference.selection.num_phases import add_phase
+from phasic.inference.selection.num_phases import choose_num_phases
 from phasic.inference.starts.initial_guess import initial_guess
 from phasic.inference.starts.moment_matching import match_moments
 

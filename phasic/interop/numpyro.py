@@ -25,7 +25,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import Tree
-from phasic.interop import numpyro_parameters
 
 try:
   import numpyro.distributions as numpyro_distributions
@@ -34,7 +33,7 @@ try:
   from numpyro.distributions import kl
   from numpyro.distributions import util
 
-  from phasic.interop import numpyro_constraints
+  from phasic.interop import numpyro_parameters
 except ImportError as error:
   raise ImportError(
     "the adapter to NumPyro needs the package numpyro: pip install "
@@ -198,7 +197,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     `numpyro.distributions.biject_to` raises ValueError for the support of a
     continuous law with an atom at zero, so that NUTS and guides refuse latent sites.
     """
-    return numpyro_constraints.distribution_constraint(self.distribution)
+    return numpyro_parameters.distribution_constraint(self.distribution)
 
   def sample(
     self, key: Seed | None, sample_shape: tuple[int, ...] = ()
@@ -314,7 +313,7 @@ def _class_of(
   }
   attributes |= {
     "arg_constraints": {
-      name: numpyro_constraints.parameter_constraint(p)
+      name: numpyro_parameters.parameter_constraint(p)
       for name, p in properties.items()
       if name not in absent
     },

@@ -7,7 +7,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.base import chain_events
-from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -60,7 +60,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     )
 
   def cumulative_incidence(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes P(X <= value and absorption is by the cause).
 
@@ -86,7 +86,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return self._result("cumulative_incidence", found, value)
 
   def cause_log_prob(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Array:
     """Computes the log density of absorption at the value and by the cause.
 
@@ -106,7 +106,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return self._result("cause_log_prob", found, value)
 
   def cause_prob(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Array:
     """Computes the density of absorption at the value and by the cause."""
     value, number = self._value(value), self._number(cause)
@@ -114,7 +114,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return self._result("cause_prob", found, value)
 
   def cause_hazard(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes the rate of absorption by the cause, given no absorption before.
 
@@ -137,9 +137,9 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     at_zero = number == self._cause_of_atom()
     return competing_risks.model_of_cause(number, *self._by_cause(), at_zero)
 
-  def _number(self, cause: str | absorbed.Absorbed | None) -> int:
+  def _number(self, cause: str | contents.Absorbed | None) -> int:
     """Returns the index of a cause in `_causes`."""
-    cause = cause.cause if absorbed.is_absorbed(cause) else cause
+    cause = cause.cause if contents.is_absorbed(cause) else cause
     causes = self._causes()
     if not (cause is None or isinstance(cause, str)) or cause not in causes:
       raise ValueError(

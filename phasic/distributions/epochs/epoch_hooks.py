@@ -26,7 +26,7 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epoch_statistics
 from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
 from phasic.internal import halves
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -335,9 +335,9 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     every = [cause for graph in self._graphs() for cause in graph.causes]
     return tuple(dict.fromkeys(every))
 
-  def _known_cause(self, cause: str | absorbed.Absorbed | None) -> str | None:
+  def _known_cause(self, cause: str | contents.Absorbed | None) -> str | None:
     """Returns the name of a cause; raises ValueError if there is none."""
-    name = cause.cause if absorbed.is_absorbed(cause) else cause
+    name = cause.cause if contents.is_absorbed(cause) else cause
     causes = self._causes()
     if not (name is None or isinstance(name, str)) or name not in causes:
       raise ValueError(

@@ -20,7 +20,7 @@ from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_statistics
 from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.graphs.parts.contents import State
 from phasic.internal import dtypes
@@ -345,7 +345,7 @@ class Epochs(epoch_hooks.EpochHooks):
     return self._statistic("cause_probs", np.stack(whole, axis=-1))
 
   def cumulative_incidence(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes P(X <= value and absorption is by the cause).
 
@@ -370,7 +370,7 @@ class Epochs(epoch_hooks.EpochHooks):
     return self._result("cumulative_incidence", incidence, value)
 
   def cause_log_prob(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes the log density of absorption at the value and by the cause.
 
@@ -381,7 +381,7 @@ class Epochs(epoch_hooks.EpochHooks):
     return self._result("cause_log_prob", self._log_prob(value, stages), value)
 
   def cause_prob(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes the density of absorption at the value and by the cause.
 
@@ -392,7 +392,7 @@ class Epochs(epoch_hooks.EpochHooks):
     return self._result("cause_prob", self._prob(value, stages), value)
 
   def cause_hazard(
-    self, value: ArrayLike, cause: str | absorbed.Absorbed | None
+    self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
     """Computes the rate of absorption by the cause, given none before.
 

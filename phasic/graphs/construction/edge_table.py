@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 from phasic.graphs.construction import exploration
 from phasic.graphs.construction import state_space
-from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import State
@@ -91,7 +90,7 @@ def listed(
   graph: contents.Contents, states: Sequence[Hashable]
 ) -> tuple[Edge, ...]:
   """Returns the edges of a graph, with states in place of indices."""
-  ends = [*states, *(absorbed.Absorbed(cause) for cause in graph.causes)]
+  ends = [*states, *(contents.Absorbed(cause) for cause in graph.causes)]
   sources, targets = (
     contents.plain(graph.sources),
     contents.plain(graph.targets),
@@ -135,7 +134,7 @@ def _read_edge(
       source, target, weight = edge
     else:
       raise TypeError("it must be (state, state, weight)")
-    if absorbed.is_absorbed(state_space.hashable(source)):
+    if contents.is_absorbed(state_space.hashable(source)):
       raise ValueError("the source is ABSORBED: no edge may leave ABSORBED")
     return source, state_space.hashable(target), reader.read(weight)
   except (TypeError, ValueError) as error:

@@ -7,10 +7,7 @@ import math
 
 import numpy as onp
 
-from phasic.graphs.construction import edge_list
 from phasic.graphs.construction import state_space
-from phasic.graphs.parts import absorbed
-from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.graphs.parts import weights
@@ -46,7 +43,9 @@ def explore(
   reader = weights.WeightReader(params)
   space = state_space.StateSpace(max_states)
   start = _read_initial(initial, space, reader)
-  edges = edge_list.EdgeList(reader.num_params, edge_list.max_edges(max_states))
+  edges = state_space.EdgeList(
+    reader.num_params, state_space.max_edges(max_states)
+  )
   for i, state in enumerate(space.states):
     pairs = transitions(state)
     _explore_state(pairs, i, state, space, reader, edges, discrete)
@@ -57,7 +56,7 @@ def explore(
   space.check_hashes()
   result = _contents(space, reader, edges, start, discrete)
   if not allow_never_absorbing:
-    absorption.check(result)
+    contents.check_absorption(result)
   return result
 
 
@@ -67,7 +66,7 @@ def _explore_state(
   state: Hashable,
   space: state_space.StateSpace,
   reader: weights.WeightReader,
-  edges: edge_list.EdgeList,
+  edges: state_space.EdgeList,
   discrete: bool,
 ) -> None:
   """Appends the edges that leave a state; parallel edges are summed."""
@@ -157,7 +156,7 @@ def _read_initial(
 
 
 def _initial_number(state: Hashable, space: state_space.StateSpace) -> int:
-  if not absorbed.is_absorbed(state):
+  if not contents.is_absorbed(state):
     return space.number(state)
   if state.cause is not None:
     raise ValueError("the atom at zero has no cause: use plain ABSORBED")
@@ -167,14 +166,14 @@ def _initial_number(state: Hashable, space: state_space.StateSpace) -> int:
 def _contents(
   space: state_space.StateSpace,
   reader: weights.WeightReader,
-  edges: edge_list.EdgeList,
+  edges: state_space.EdgeList,
   start: list[tuple[int, weights.Weight]],
   discrete: bool,
 ) -> contents.Contents:
   p = len(space.states)
   # Initial weights are added up like edges, one for each phase and one for the
   # atom at zero.
-  initial = edge_list.EdgeList(reader.num_params)
+  initial = state_space.EdgeList(reader.num_params)
   for i in range(p + 1):
     initial.add(i, i, weights.Weight(0.0, []))
   for i, weight in start:

@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.graphs.construction import edge_table
 from phasic.graphs.construction import state_space
-from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import validation
 from phasic.internal import dtypes
@@ -82,7 +81,7 @@ def build(
   )
   graph = _without_lost(graph)
   if not allow_never_absorbing:
-    absorption.check(graph)
+    contents.check_absorption(graph)
   return graph
 
 
@@ -198,7 +197,7 @@ def _initial(
 
 def _without_lost(graph: contents.Contents) -> contents.Contents:
   """Removes the states that cannot be reached."""
-  kept = absorption.can_be_reached(graph)
+  kept = contents.can_be_reached(graph)
   p = len(kept)
   if onp.all(kept) or not onp.any(kept):
     return graph

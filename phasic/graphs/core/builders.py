@@ -10,7 +10,7 @@ from phasic.graphs.construction import exploration
 from phasic.graphs.construction import matrices
 from phasic.graphs.core import graph_parts
 from phasic.graphs.formats import networks
-from phasic.graphs.parts import absorbed
+from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import Network
 from phasic.graphs.parts.contents import State
 from phasic.internal import progress_bars
@@ -183,7 +183,7 @@ class Builders(graph_parts.GraphParts):
     params: Integer | Sequence[str] | None = None,
     discrete: bool | None = None,
     weight: str = "weight",
-    absorbing: Mapping[State, absorbed.Absorbed] | None = None,
+    absorbing: Mapping[State, contents.Absorbed] | None = None,
     max_states: Integer = 1_000_000,
     allow_never_absorbing: bool = False,
   ) -> Self:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as onp
 
-from phasic.graphs.parts import absorption
 from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import counted
 from phasic.internal import kernel_ops
@@ -19,7 +18,7 @@ def describe(graph: contents.Contents) -> str:
   p, d = onp.shape(graph.initial_coefficients)
   p = p - 1
   kind = "discrete" if graph.discrete else "continuous"
-  loose = int(onp.sum(onp.logical_not(absorption.can_be_absorbed(graph))))
+  loose = int(onp.sum(onp.logical_not(contents.can_be_absorbed(graph))))
   lines = [
     f"Graph of a {kind} chain",
     f"  phases: {p:,}{_first_and_last(graph)}",
@@ -27,7 +26,7 @@ def describe(graph: contents.Contents) -> str:
     f"{int(onp.sum(graph.targets >= p)):,} to absorption",
     f"  parameters: {_parameters(graph, d)}",
     f"  causes of absorption: {', '.join(_cause(c) for c in graph.causes)}",
-    f"  structure: {'acyclic' if absorption.is_acyclic(graph) else 'cyclic'}",
+    f"  structure: {'acyclic' if contents.is_acyclic(graph) else 'cyclic'}",
     f"  starts in: {_start(graph)}",
   ]
   if not kernel_ops.unavailable_reason():

@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Mapping
 import numpy as onp
 
 from phasic.graphs.construction import edge_table
-from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import Network
@@ -18,7 +17,7 @@ from phasic.internal.raw_arguments import shown
 
 
 def edges_of(
-  network: Network, weight: str, absorbing: Mapping[State, absorbed.Absorbed]
+  network: Network, weight: str, absorbing: Mapping[State, contents.Absorbed]
 ) -> list[edge_table.EdgeLike]:
   """Returns the edges of a directed network, in the form of `from_edges`.
 
@@ -41,7 +40,7 @@ def edges_of(
       f"weight is {shown(weight)}: it must be the name of an attribute of edges"
     )
   for node, target in absorbing.items():
-    if not absorbed.is_absorbed(target):
+    if not contents.is_absorbed(target):
       raise TypeError(
         f"absorbing[{shown(node)}] is {shown(target)}: it must be ABSORBED"
       )
@@ -112,7 +111,7 @@ def to_network(
     )
     if start.constant != 0.0 or start.terms:
       initial.setdefault(
-        absorbed.ABSORBED if i == len(states) else states[i], start
+        contents.ABSORBED if i == len(states) else states[i], start
       )
   names = graph.parameter_names
   kept = {

@@ -12,7 +12,7 @@ import numpy as onp
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import model_checks
 from phasic.graphs.models import structured_models
-from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.graphs.parts.contents import ABSORBED
 from phasic.internal.arrays import Integer
 
 # A lineage has the number of its samples from each population, a deme a sorted

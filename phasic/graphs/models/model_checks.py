@@ -7,7 +7,7 @@ import math
 
 import numpy as onp
 
-from phasic.graphs.construction import edge_list
+from phasic.graphs.construction import state_space
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
@@ -108,18 +108,18 @@ def check_num_states(
       f"most max_states = {max_states}; take fewer samples, or pass "
       f"max_states={shown(states)}, {_cost(edges, num_params)}"
     )
-  most = edge_list.max_edges(max_states)
+  most = state_space.max_edges(max_states)
   size = f"its model has {states} states and {edges} edges"
   if edges > most:
     raise ValueError(
       f"{argument}: {size}, and there must be at most {most} edges; take fewer "
-      f"samples, or pass max_states={-(-edges // edge_list.EDGES_PER_STATE)}, "
+      f"samples, or pass max_states={-(-edges // state_space.EDGES_PER_STATE)}, "
       f"{_cost(edges, num_params)}"
     )
-  if edges * (num_params + 1) > edge_list.MAX_NUMBERS:
+  if edges * (num_params + 1) > state_space.MAX_NUMBERS:
     raise ValueError(
       f"{argument}: {size} with {num_params} coefficients each, and a graph can "
-      f"hold at most {edge_list.MAX_NUMBERS} constants and coefficients; take "
+      f"hold at most {state_space.MAX_NUMBERS} constants and coefficients; take "
       "fewer samples"
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.models import coalescent_models
 from phasic.graphs.models import model_checks
-from phasic.graphs.parts.absorbed import ABSORBED
+from phasic.graphs.parts.contents import ABSORBED
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy as onp
 
-from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import batched_arrays
+from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import State
 from phasic.internal import array_ops
 from phasic.internal import raw_arguments
@@ -150,7 +150,7 @@ def make(
   preimages: list[list[int]] = [[] for _ in following.states]
   for i, state in enumerate(graph.states):
     image = function(state)
-    if absorbed.is_absorbed(image):
+    if contents.is_absorbed(image):
       raise ValueError(
         f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}: it must return a "
         "state of the next graph, since no chain is absorbed at a boundary"

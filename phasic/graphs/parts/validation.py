@@ -7,7 +7,6 @@ import math
 
 import numpy as onp
 
-from phasic.graphs.parts import absorbed
 from phasic.graphs.parts import contents
 from phasic.graphs.parts import weights
 from phasic.graphs.parts.contents import counted
@@ -239,7 +238,7 @@ def _check_facts(graph: contents.Contents) -> None:
           "must be given once"
         )
     for i, state in enumerate(graph.states):
-      if absorbed.is_absorbed(state):
+      if contents.is_absorbed(state):
         raise ValueError(
           f"states[{i}] is {state}: absorption is not a phase; leave it out"
         )

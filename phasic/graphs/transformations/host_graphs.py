@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
-from phasic.graphs.parts import absorbed
-from phasic.graphs.parts import absorption
+from phasic.graphs.parts import contents
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
@@ -58,7 +57,7 @@ class HostGraph(NamedTuple):
     """Returns the name of a phase, or of absorption (p + c), for messages."""
     p = self.num_phases
     if node >= p:
-      return repr(absorbed.Absorbed(self.causes[node - p]))
+      return repr(contents.Absorbed(self.causes[node - p]))
     if self.states is None:
       return f"phase {node}"
     return raw_arguments.shown(self.states[node])
@@ -296,7 +295,7 @@ def reached(host: HostGraph) -> onp.ndarray:
   begins = onp.any(host.initial[:p] != 0.0, axis=1)
   starts = [int(i) for i in onp.flatnonzero(begins)]
   targets = onp.minimum(host.targets, p)
-  is_reached = absorption.reached(host.sources, targets, starts, p + 1)
+  is_reached = contents.reached(host.sources, targets, starts, p + 1)
   return onp.flatnonzero(is_reached[:p])
 
 

@@ -9,7 +9,6 @@ import numpy as onp
 
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.contents import State
-from phasic.graphs.transformations import class_rates
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
 from phasic.internal import raw_arguments
@@ -176,7 +175,7 @@ def _check(
 ) -> None:
   """Raises ValueError unless the partition is a strong lumping."""
   p = host.num_phases
-  rates = class_rates.ClassRates(host)
+  rates = refinement.ClassRates(host)
   signatures = rates.signatures(onp.arange(p), classes)
   _, first = onp.unique(classes, return_index=True)
   for i in range(p):
@@ -188,7 +187,7 @@ def _check(
     for c in sorted({*one, *two}):
       weight_one = one.get(c, nothing)
       weight_two = two.get(c, nothing)
-      if class_rates.agree(weight_one, weight_two):
+      if refinement.agree(weight_one, weight_two):
         continue
       into = f"class {names[c]!r}" if c >= 0 else host.name(p - 1 - c)
       raise ValueError(

@@ -12,7 +12,6 @@ from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.inference.data import observation_makers
-from phasic.inference.data import observation_reasons
 from phasic.inference.data import observation_rules
 from phasic.inference.data import observation_terms
 from phasic.inference.parameters.host_values import host_values
@@ -205,7 +204,7 @@ class Observations(observation_makers.ObservationMakers):
       terms = weights * np.where(weights != 0, terms, 0.0)
     total = np.sum(terms, axis=-1)
     if array_utils.has_nan(total):
-      observation_reasons.warn(distribution, lower, upper, entry, terms)
+      observation_rules.warn_of_nan(distribution, lower, upper, entry, terms)
     return structures.as_result(total)
 
   def log_likelihood_terms(
@@ -225,7 +224,7 @@ class Observations(observation_makers.ObservationMakers):
       distribution, lower, upper, entry, cause
     )
     if array_utils.has_nan(terms):
-      observation_reasons.warn(distribution, lower, upper, entry, terms)
+      observation_rules.warn_of_nan(distribution, lower, upper, entry, terms)
     return terms
 
   def counting(

@@ -11,7 +11,6 @@ from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
-from phasic.inference.em import em_steps
 from phasic.inference.mle import mle
 from phasic.inference.mle import suggestions
 from phasic.inference.parameters import coordinates as coordinates_lib
@@ -116,14 +115,14 @@ def fit_em(
   tried += suggestions.others(where, entries, observations, starts, limits)
   near = suggestions.perturbed(where, entries, num_starts - 1, seed, limits)
   tried += [(f"near dist, {i}", x) for i, x in enumerate(near, 1)]
-  step = em_steps.step_of(where.distribution, observations)
+  step = em.step_of(where.distribution, observations)
   if fixed or bounds:
     step = _within(where, limits, step)
-  runs: list[em_steps.EmRun[DistributionT]] = []
+  runs: list[em.EmRun[DistributionT]] = []
   with progress_bars.fitting(progress, max_steps * len(tried)) as report:
     for _, start in tried:
       at = where.distribution_at(_array(start, dist.dtype))
-      run = em_steps.run(
+      run = em.run(
         at, step, observations, tolerance, max_steps, _after(runs, report)
       )
       runs.append(run)
@@ -165,8 +164,8 @@ def _array(entries: onp.ndarray, dtype: str) -> Array:
 def _within(
   where: coordinates_lib.Coordinates[DistributionT],
   limits: tuple[onp.ndarray, onp.ndarray],
-  step: em_steps.Step[DistributionT],
-) -> em_steps.Step[DistributionT]:
+  step: em.Step[DistributionT],
+) -> em.Step[DistributionT]:
   """Returns an EM step that keeps fixed entries, and stays within bounds."""
 
   def within(at: DistributionT) -> em.EmStep[DistributionT]:
@@ -200,7 +199,7 @@ def _structure(dist: DistributionT) -> DistributionT:
 
 
 def _after(
-  runs: list[em_steps.EmRun], report: Callable[[int, float], object] | None
+  runs: list[em.EmRun], report: Callable[[int, float], object] | None
 ) -> Callable[[int, float], object] | None:
   """Returns a progress function that adds the steps of earlier runs."""
   if report is None:

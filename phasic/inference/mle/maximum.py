@@ -8,12 +8,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as onp
 
+from phasic.inference.mle import ends
 from phasic.inference.mle import judgment
 from phasic.inference.mle import likelihoods
 from phasic.inference.mle import numbers as numbers_lib
 from phasic.inference.mle import optimizer as optimizer_lib
-from phasic.inference.mle import several_starts
-from phasic.inference.mle import zeros
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import raw_arguments
@@ -179,15 +178,13 @@ def maximize(
   first, _ = optimizer.evaluated(form, tried[good[0]])
   likelihood.total = max(1.0, abs(first))
   with onp.errstate(all="ignore"):
-    best, values = several_starts.best_of(
-      optimizer, [tried[name] for name in good]
-    )
+    best, values = ends.best_of(optimizer, [tried[name] for name in good])
     while max(1.0, abs(best.log_likelihood)) < likelihood.total / 10:
       # Slopes that are small relative to the log likelihood at the start may be
       # large relative to this one.
       likelihood.total = max(1.0, abs(best.log_likelihood))
       best = optimizer.polish(optimizer.maximize(best.entries))
-    best = zeros.with_zeros(optimizer, best)
+    best = ends.with_zeros(optimizer, best)
     verdict = judgment.judge(optimizer, best)
   if not verdict.converged:
     user_warnings.warn(verdict.message)

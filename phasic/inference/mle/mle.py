@@ -10,11 +10,10 @@ import numpy as onp
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
+from phasic.inference.mle import ends
 from phasic.inference.mle import likelihoods
 from phasic.inference.mle import optimizer as optimizer_lib
-from phasic.inference.mle import several_starts
 from phasic.inference.mle import suggestions
-from phasic.inference.mle import zeros
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
@@ -152,10 +151,8 @@ def fit_mle(
     *((f"near dist, {i}", entries) for i, entries in enumerate(near, 1)),
   ]
   with progress_bars.fitting(progress, len(tried)) as report:
-    best, reached = several_starts.best_of(
-      optimizer, [x for _, x in tried], report
-    )
-  best = zeros.with_zeros(optimizer, best)
+    best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
+  best = ends.with_zeros(optimizer, best)
   dist_found = where.distribution_at(best.entries).copy(
     validate_args=dist.validate_args
   )

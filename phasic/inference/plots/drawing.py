@@ -9,8 +9,8 @@ import numpy as onp
 from phasic.distributions.base import hooks
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.host_values import known
+from phasic.inference.results import survival_estimates
 from phasic.internal.frameworks import Foreign
 
 # A matplotlib.axes.Axes; matplotlib is imported only when a plot is drawn.

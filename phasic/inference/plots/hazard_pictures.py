@@ -8,10 +8,10 @@ import numpy as onp
 
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.data import survival_estimates
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
+from phasic.inference.results import survival_estimates
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 

@@ -6,10 +6,9 @@ import numpy as onp
 
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.data import survival_estimates
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
-from phasic.inference.results import predictive
+from phasic.inference.results import survival_estimates
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Seed
 
@@ -181,7 +180,7 @@ def plot_posterior_predictive(
   estimate = survival_estimates.kaplan_meier(observations)
   shown = drawing.range_of(observations)
   times = drawing.grid(draws, shown.start, shown.end)
-  predicted = predictive.predicted_survival(
+  predicted = survival_estimates.predicted_survival(
     draws, shape[0], observations, times, seed
   )
   low, middle, high = onp.quantile(predicted, [0.025, 0.5, 0.975], axis=0)

@@ -21,9 +21,8 @@ from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.wrapped import truncated_phase_type
 from phasic.distributions.wrapped import zero_inflated
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.em import em_steps
+from phasic.inference.em import em
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.starts import branches
 from phasic.inference.starts import forms
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -148,7 +147,7 @@ def _screened(
   rounds: Sequence[tuple[int, int, float]],
 ) -> list[Candidate[DistributionT]]:
   """Returns the best candidates after some steps of EM, the best first."""
-  steps: dict[object, em_steps.Step[DistributionT]] = {}
+  steps: dict[object, em.Step[DistributionT]] = {}
 
   def after_em(
     start: Candidate[DistributionT], count: int, left: float
@@ -157,8 +156,8 @@ def _screened(
     # A compiled step depends on the arrays' shapes, and on this.
     structure = _layers(at)[-1].parameters.get("concentrations")
     if structure not in steps:
-      steps[structure] = em_steps.step_of(at, observations)
-    run = em_steps.run(at, steps[structure], observations, left, count, None)
+      steps[structure] = em.step_of(at, observations)
+    run = em.run(at, steps[structure], observations, left, count, None)
     if not run.log_likelihoods:
       return start
     # A compiled step returns parameters in an order of its own.
@@ -247,7 +246,7 @@ def summary(
 
 def sample_of(
   observations: observations_lib.Observations,
-) -> branches.Sample | None:
+) -> forms.Sample | None:
   """Returns the middles of positive observations, with weights; None if none.
 
   The weight of a value that is only known to be greater is spread over all that
@@ -271,4 +270,4 @@ def sample_of(
   masses = onp.append(masses, before[-1])
   times = onp.append(times, min(2.0 * times[-1], onp.finfo(float).max))
   kept = masses > 0
-  return branches.Sample(times[kept], masses[kept])
+  return forms.Sample(times[kept], masses[kept])

@@ -10,7 +10,7 @@ import numpy as onp
 from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import likelihood_derivatives
-from phasic.inference.data import observation_reasons
+from phasic.inference.data import observation_rules
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -161,7 +161,7 @@ def _refuse(
   i = int(onp.argmax(onp.logical_not(onp.isfinite(terms)) & (weights > 0)))
   entry = observations.entry
   late = None if entry is None else float(host_values("entry", entry)[i])
-  why = observation_reasons.reason(dist, lower[i], upper[i], late)
+  why = observation_rules.nan_reason(dist, lower[i], upper[i], late)
   said = (
     f"cannot be computed under the distribution that the fit starts from ({why}):"
     " start from one whose mean is near the mean of the data"

@@ -13,7 +13,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from phasic import graphs
-from phasic.graphs.formats import layouts
+from phasic.graphs.formats import plotting
 from tests.helpers import test_case
 
 ABSORBED = graphs.ABSORBED
@@ -168,8 +168,8 @@ class LayoutTest(test_case.TestCase):
       [(0, 1, 1.0), (0, 2, 1.0), (1, 3, 1.0), (2, 3, 1.0), (3, ABSORBED, 1.0)],
       0,
     )
-    with mock.patch.object(layouts.shutil, "which", return_value=None):
-      points = layouts.positions(graph._contents())
+    with mock.patch.object(plotting.shutil, "which", return_value=None):
+      points = plotting.positions(graph._contents())
     across = [x for x, _ in points]
     step = across[1] - across[0]
     self.assertGreater(step, 0.5)
@@ -178,18 +178,18 @@ class LayoutTest(test_case.TestCase):
     )
     self.assertGreater(abs(points[1][1] - points[2][1]), 0.5)
     # Causes stand last, though the first is next to the start.
-    with mock.patch.object(layouts.shutil, "which", return_value=None):
-      points = layouts.positions(small()._contents())
+    with mock.patch.object(plotting.shutil, "which", return_value=None):
+      points = plotting.positions(small()._contents())
     self.assertLess(points[1][0], points[2][0])
     self.assertEqual(points[2][0], points[3][0])
 
   def test_neither(self):
     self.enter_context(mock.patch.dict(sys.modules, {"networkx": None}))
     with (
-      mock.patch.object(layouts.shutil, "which", return_value=None),
+      mock.patch.object(plotting.shutil, "which", return_value=None),
       self.assertRaises(ModuleNotFoundError),
     ):
-      layouts.positions(small()._contents())
+      plotting.positions(small()._contents())
 
   def test_graphviz(self):
     directory = self.directory()
@@ -201,7 +201,7 @@ class LayoutTest(test_case.TestCase):
     graph = Graph.from_edges([("a", "b", 1.0), ("b", ABSORBED, 1.0)], "a")
     path = f"{directory}:{os.environ['PATH']}"
     with mock.patch.dict(os.environ, PATH=path):
-      points = layouts.positions(graph._contents())
+      points = plotting.positions(graph._contents())
     self.assertEqual(points, [(1.0, 2.0), (2.5, 1.0), (4.5, 0.5)])
     self.assertEqual(
       (directory / "seen").read_text().split("\n"),
@@ -216,7 +216,7 @@ class LayoutTest(test_case.TestCase):
     program.chmod(0o755)
     path = f"{directory}:{os.environ['PATH']}"
     with mock.patch.dict(os.environ, PATH=path):
-      points = layouts.positions(small()._contents())
+      points = plotting.positions(small()._contents())
     self.assertLen(points, 4)
 
 
@@ -232,7 +232,7 @@ class MissingPackageTest(test_case.TestCase):
     hidden = {package: None, f"{package}.pyplot": None}
     self.enter_context(mock.patch.dict(sys.modules, hidden))
     self.enter_context(
-      mock.patch.object(layouts.shutil, "which", return_value=None)
+      mock.patch.object(plotting.shutil, "which", return_value=None)
     )
     axes = mock.MagicMock() if package == "networkx" else None
     with self.assertRaisesRegex(

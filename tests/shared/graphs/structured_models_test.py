@@ -11,7 +11,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
-from phasic.graphs.construction import edge_list
+from phasic.graphs.construction import state_space
 from phasic.graphs.models import model_checks
 from tests.helpers import test_case
 from tests.oracle import labeled_coalescent
@@ -256,7 +256,7 @@ class SizesTest(test_case.TestCase):
   )
   def test_refused_before_anything_is_built(self, make, message):
     with (
-      mock.patch.object(edge_list, "EdgeList", None),
+      mock.patch.object(state_space, "EdgeList", None),
       self.assertRaisesRegex(ValueError, message),
     ):
       make()
@@ -269,14 +269,14 @@ class SizesTest(test_case.TestCase):
 
     explore = graphs.Graph.from_transitions
     with (
-      mock.patch.object(edge_list, "_ALWAYS", 1000),
-      mock.patch.object(edge_list, "EDGES_PER_STATE", 1),
+      mock.patch.object(state_space, "_ALWAYS", 1000),
+      mock.patch.object(state_space, "EDGES_PER_STATE", 1),
     ):
       self.assertEqual(explore(to_all, 0, max_states=10000).num_edges, 10000)
       with self.assertRaisesRegex(ValueError, "more than 1000 edges .* max_st"):
         explore(to_all, 0, max_states=100)
     with (
-      mock.patch.object(edge_list, "MAX_NUMBERS", 1000),
+      mock.patch.object(state_space, "MAX_NUMBERS", 1000),
       self.assertRaisesRegex(ValueError, "have 1 coeff.* more than 500"),
     ):
       explore(lambda n: [(n + 1, [1.0]), (graphs.ABSORBED, [1.0])], 0, 1)

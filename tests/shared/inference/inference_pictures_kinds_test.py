@@ -14,7 +14,7 @@ from phasic.distributions import PhaseType
 from phasic.distributions import TruncatedPhaseType
 from phasic.inference.plots import drawing
 from phasic.inference.plots import hazard_pictures
-from phasic.inference.results import predictive
+from phasic.inference.results import survival_estimates
 from tests.helpers import test_case
 
 # Expected counts of 1000 geometric values: 500 are 0, 250 are 1.
@@ -91,7 +91,7 @@ class InDiscreteTimeTest(test_case.TestCase):
     entry = onp.tile([-1.0, 1.0], 500)
     data = inference.Observations.exact(entry + 1.0, entry=entry)
     draws = DiscretePhaseType([[0.5]] * 30, [[[0.5]]] * 30)
-    found = predictive.predicted_survival(
+    found = survival_estimates.predicted_survival(
       draws, 30, data, onp.asarray([0.0, 1.0, 2.0, 2.5]), seed=5
     )
     self.assert_close(found.mean(axis=0), [0.5, 0.25, 0.125, 0.125], atol=0.02)

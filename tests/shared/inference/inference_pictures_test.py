@@ -11,7 +11,7 @@ from phasic.distributions import DiscretePhaseType
 from phasic.distributions import Erlang
 from phasic.inference.plots import drawing
 from phasic.inference.plots import hazard_pictures
-from phasic.inference.results import predictive
+from phasic.inference.results import survival_estimates
 from tests.helpers import test_case
 
 # Weeks of remission with 6-MP (Freireich et al. 1963), and what a textbook has
@@ -132,7 +132,7 @@ class PicturesTest(test_case.TestCase):
     self.assertLess(onp.max(onp.abs(middle - exact)), 2 / len(_WEEKS))
 
   def predicted(self, data, rates, at):
-    found = predictive.predicted_survival(
+    found = survival_estimates.predicted_survival(
       Erlang(1, onp.asarray(rates)), len(rates), data, onp.asarray(at), seed=5
     )
     self.assertEqual(found.shape, (len(rates), len(at)))
@@ -168,7 +168,7 @@ class PicturesTest(test_case.TestCase):
 
   def test_predicted_data_in_parts(self):
     data = _observations()
-    with mock.patch.object(predictive, "_AT_ONCE", 45):
+    with mock.patch.object(survival_estimates, "_AT_ONCE", 45):
       found = self.predicted(data, onp.linspace(0.02, 0.04, 5), [1.0, 9.0])
     self.assertTrue(onp.all((found > 0) & (found <= 1)))
 
@@ -178,7 +178,7 @@ class PicturesTest(test_case.TestCase):
     entry = onp.full(5, -1.0)
     # One of the three at risk after 2 is censored.
     shares = onp.asarray([[0.65] * 5, [0.68] * 5, [0.3] * 5])
-    found = predictive._censoring_times(times, events, entry, shares)
+    found = survival_estimates._censoring_times(times, events, entry, shares)
     onp.testing.assert_array_equal(
       found,
       [

@@ -1,27 +1,23 @@
-"""Comparison of fits: likelihood ratio tests and information criteria."""
+"""Likelihood ratio tests, and checks that one model contains another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 import math
-from typing import Generic, NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as onp
 
-from phasic.distributions.base import hooks
-from phasic.distributions.base.distribution import DistributionT
+from phasic.distributions.base import entries as entries_lib
 from phasic.inference.data import observations as observations_lib
-from phasic.inference.mle import mle
+from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.host_values import host_values
-from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.results import directions
 from phasic.inference.results import fits
-from phasic.inference.selection import add_phase
-from phasic.inference.selection import nested_models
+from phasic.inference.results import uncertainty
 from phasic.internal import frameworks
-from phasic.internal import raw_arguments
-from phasic.internal.arrays import Integer
-
-_CRITERIA = ("aic", "bic")
 
 
 class LikelihoodRatio(NamedTuple):
@@ -115,7 +111,7 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       "from smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
-  reason = nested_models.why_irregular(smaller, larger)
+  reason = why_irregular(smaller, larger)
   if reason:
     return LikelihoodRatio(statistic, degrees, math.nan, reason)
   return LikelihoodRatio(
@@ -151,114 +147,95 @@ def _chi_square_tail(x: float, degrees: int) -> float:
   return float(special.gammaincc(degrees / 2.0, x / 2.0))
 
 
-class Choice(NamedTuple, Generic[DistributionT]):
-  """Fits with several numbers of phases, and the best one.
-
-  Attributes:
-    best: the one with the least criterion.
-    fits: all, by their number of phases.
-    criterion: "aic" or "bic".
-    message: that the best one has the most phases that were tried, else "".
-
-  Example: one stage or two, for times that vary little.
-
-    >>> from phasic import inference
-    >>> from phasic.distributions import Erlang
-    >>> data = inference.Observations([1.0, 2.0, 3.0])
-    >>> choice = inference.choose_num_phases(
-    ...   lambda p: Erlang(p, 1.0), data, (1, 2)
-    ... )
-    >>> choice.best is choice.fits[2], choice.criterion
-    (True, 'bic')
-  """
-
-  best: fits.Fit[DistributionT]
-  fits: dict[int, fits.Fit[DistributionT]]
-  criterion: str
-  message: str = ""
+# Values with a smaller relative difference count as equal.
+_NEAR = 1e-6
 
 
-def choose_num_phases(
-  start: Callable[[int], DistributionT],
-  observations: observations_lib.Observations,
-  num_phases: Iterable[Integer],
-  *,
-  criterion: str = "bic",
-  **options: Unpack[mle.FitOptions],
-) -> Choice[DistributionT]:
-  """Fits several numbers of phases, and chooses by an information criterion.
+def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
+  """Returns why the likelihood ratio is not asymptotically chi-square, or "".
 
-  Each fit has the starts of `fit_mle`. The fit of a Coxian also starts from the
-  best fit with one phase less, if that was tried, see `add_phase`: its log
-  likelihood is not below.
+  It is chi-square if the smaller distribution lies inside the larger model, not
+  on its boundary, and is identified in it: the scores of all entries of the
+  larger model are linearly independent there.
 
   Args:
-    start: takes a number of phases, returns a distribution to start from, such
-      as `lambda p: inference.initial_guess(observations, p, "coxian")`.
-    observations: the data.
-    num_phases: the numbers that are tried.
-    criterion: "aic" or "bic", of which the least is best.
-    **options: of `fit_mle`.
+    smaller: the fit of the null hypothesis.
+    larger: the fit of a model that contains it.
+
+  Returns:
+    The reason, or "".
 
   Raises:
-    TypeError: `start` is not a function, or `num_phases` is not a sequence of
-      numbers.
-    ValueError: there is no such criterion, no number, or a fit fails.
-
-  Example:
-
-    >>> from phasic import inference
-    >>> from phasic.distributions import Erlang
-    >>> data = inference.Observations([0.8, 0.9, 1.1, 1.2, 1.3, 1.0])
-    >>> chosen = inference.choose_num_phases(
-    ...   lambda p: Erlang(p, 1.0 * p), data, (1, 4, 16, 32, 64)
-    ... )
-    >>> chosen.best.distribution.concentration
-    32
-
-  Reference: K. P. Burnham, D. R. Anderson, Model selection and multimodel
-    inference, 2002, ch. 2.
+    ValueError: `smaller` is not a special case of the larger model.
   """
-  if not isinstance(criterion, str) or criterion not in _CRITERIA:
-    raise ValueError(
-      f"criterion is {raw_arguments.shown(criterion)}: it must be in {_CRITERIA}"
-    )
-  raw_arguments.check_callable("start", start, " of a number of phases")
-  is_other = isinstance(num_phases, (str, bytes, Mapping))
-  if is_other or not isinstance(num_phases, Iterable):
-    raise TypeError(
-      f"num_phases is {raw_arguments.shown(num_phases)}: it must be a sequence "
-      "of whole numbers"
-    )
-  sizes = [
-    whole_number(f"num_phases[{i}]", p, 1) for i, p in enumerate(num_phases)
+  at_bounds = [
+    f"{name} of {which} is {uncertainty.BOUND}"
+    for which, fit in (("smaller", smaller), ("larger", larger))
+    for name in fit.at_bounds
   ]
-  if not sizes:
-    raise ValueError("num_phases is empty: it must have at least one number")
-  fitted: dict[int, fits.Fit[DistributionT]] = {}
-  for p in sorted(set(sizes)):
-    dist = start(p)
-    hooks.check_distribution(f"start({p})", dist)
-    fit = mle.fit_mle(dist, observations, **options)
-    smaller = fitted.get(p - 1)
-    if smaller is not None:
-      grown = add_phase.grown_into(dist, smaller.distribution)
-      if grown:
-        from_smaller: mle.FitOptions = {
-          **options,
-          "starts": grown,
-          "num_starts": 1,
-        }
-        again = mle.fit_mle(dist, observations, **from_smaller)
-        fit = max(fit, again, key=lambda x: x.log_likelihood)
-    fitted[p] = fit
-  fitted = {p: fitted[p] for p in sizes}
-  best = min(fitted.values(), key=lambda fit: getattr(fit, criterion))
-  largest = max(sizes)
-  message = ""
-  if len(fitted) > 1 and fitted[largest] is best:
-    message = (
-      f"the best fit has {largest} phases, the most that were tried: more may be "
-      "better still"
+  if at_bounds:
+    return "; ".join(at_bounds)
+  larger_model = coordinates_lib.Coordinates(
+    larger.structure, larger.fixed, larger.tied, larger.free
+  )
+  _, blocks = entry_blocks.explicit_blocks(smaller.distribution)
+  shapes = {path: onp.shape(block.values) for path, block in blocks.items()}
+  if shapes != {
+    path: onp.shape(x.index) for path, x in larger_model.tables.items()
+  }:
+    return (
+      "the parameters of smaller are not those of larger, so that it is not "
+      "known whether the models are nested: fit smaller as a case of larger, "
+      "with entries that are fixed, tied or zero"
     )
-  return Choice(best, fitted, criterion, message)
+  entries = coordinates_lib.entries_at(larger_model, smaller.distribution)
+  _check_nested(larger_model, entries, blocks)
+  statuses = _statuses(larger_model, entries, larger)
+  return "; ".join(
+    f"{name} of larger is {status} under smaller"
+    for name, status in statuses.items()
+    if status != uncertainty.IDENTIFIED
+  )
+
+
+def _check_nested(
+  larger_model: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  blocks: Mapping[str, entries_lib.Entries],
+) -> None:
+  """Raises ValueError if the larger model does not contain the smaller one."""
+  for path, table in larger_model.tables.items():
+    index, base = onp.ravel(table.index), onp.ravel(table.base)
+    values = onp.ravel(blocks[path].values)
+    predicted = onp.where(index >= 0, onp.append(entries, 0.0)[index], base)
+    for name, kind, value, x in zip(
+      blocks[path].names, blocks[path].kinds, values, predicted
+    ):
+      if kind.is_entry and abs(value - x) > _NEAR * max(abs(value), abs(x)):
+        raise ValueError(
+          f"{name} is {value:.6g} in smaller, but {x:.6g} in larger if all other "
+          "entries agree: smaller must be a special case of larger"
+        )
+
+
+def _statuses(
+  larger_model: coordinates_lib.Coordinates,
+  entries: onp.ndarray,
+  larger: fits.Fit,
+) -> dict[str, str]:
+  """Returns the status of each entry of the larger model at the smaller fit."""
+  zero = entries <= 0
+  low, high = limits_lib.limits(larger_model, larger.bounds)
+  bound = (entries <= low) | (entries >= high)
+  inner = larger_model.restricted(entries, onp.logical_not(zero | bound))
+  outer = uncertainty.outer_products(inner, larger.observations)
+  known = directions.find(outer, outer, uncertainty.precision(inner))
+  errors = known.standard_errors(inner.jacobian(inner.entries))
+  lost = onp.isin(
+    larger_model.names, onp.asarray(inner.names)[onp.isnan(errors)]
+  )
+  statuses = onp.full(len(entries), uncertainty.IDENTIFIED, dtype=object)
+  statuses[lost] = uncertainty.DEPENDENT
+  statuses[bound] = uncertainty.BOUND
+  statuses[zero] = uncertainty.ZERO
+  return dict(zip(larger_model.names, map(str, statuses), strict=True))
