@@ -137,12 +137,6 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
       return _blank, self._made_of, self.__dict__
     return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
-  def _promote(self) -> None:
-    # The parameters have dimensions that the stored shape does not have yet.
-    self._batch_shape = static.broadcast_shapes(
-      self.batch_shape, inferring.batch_shape(self.distribution)
-    )
-
   def get_args(self) -> dict[str, Array]:
     """Returns the array parameters that were given, by name.
 
@@ -270,7 +264,10 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
 def _promote_batch_shape(d: NumPyroDistribution) -> NumPyroDistribution:
   """Adds to the batch shape the dimensions that `vmap` or `scan` added."""
   promoted = copy.copy(d)
-  promoted._promote()  # noqa: SLF001
+  # The parameters have dimensions that the stored shape does not have yet.
+  promoted._batch_shape = static.broadcast_shapes(  # noqa: SLF001
+    d.batch_shape, inferring.batch_shape(d.distribution)
+  )
   return promoted
 
 

@@ -61,10 +61,6 @@ def too_deep(state: object) -> str:
 class StateSpace:
   """Maps states to indices: 0, 1, ... for phases, -1, -2, ... if absorbed."""
 
-  states: list[Hashable]
-  causes: list[str | None]
-  numbers: dict[Hashable, int]
-
   def __init__(self, max_states: Integer):
     if isinstance(max_states, bool) or not isinstance(
       max_states, (int, onp.integer)
@@ -79,9 +75,9 @@ class StateSpace:
         f"max_states is {shown(max_states)}: it must be below 2**31, as states "
         "have 32-bit numbers"
       )
-    self.states = []
-    self.causes = []
-    self.numbers = {}
+    self.states: list[Hashable] = []
+    self.causes: list[str | None] = []
+    self.numbers: dict[Hashable, int] = {}
     self._max_states = max_states
 
   def number(self, state: Hashable) -> int:

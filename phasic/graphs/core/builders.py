@@ -79,7 +79,7 @@ class Builders(graph_parts.GraphParts):
         report,
         allow_never_absorbing,
       )
-    return cls(**built._asdict())
+    return cls(*built)
 
   @classmethod
   def from_edges(
@@ -117,10 +117,11 @@ class Builders(graph_parts.GraphParts):
       >>> Graph.from_edges([*edges, ("down", ABSORBED, 0.5)], "up")
       <Graph 2 phases, 3 edges>
     """
-    built = edge_table.build(
-      edges, initial, params, discrete, max_states, allow_never_absorbing
+    return cls(
+      *edge_table.build(
+        edges, initial, params, discrete, max_states, allow_never_absorbing
+      )
     )
-    return cls(**built._asdict())
 
   @classmethod
   def from_matrices(
@@ -164,16 +165,17 @@ class Builders(graph_parts.GraphParts):
       >>> [float(w) for w in graph.edge_values()]
       [2.0, 3.0]
     """
-    built = matrices.build(
-      initial_probs,
-      matrix,
-      exits,
-      prob_zero,
-      discrete,
-      states,
-      allow_never_absorbing,
+    return cls(
+      *matrices.build(
+        initial_probs,
+        matrix,
+        exits,
+        prob_zero,
+        discrete,
+        states,
+        allow_never_absorbing,
+      )
     )
-    return cls(**built._asdict())
 
   @classmethod
   def from_networkx(
@@ -244,4 +246,4 @@ class Builders(graph_parts.GraphParts):
     # Imported here because the import is slow.
     from phasic.graphs.formats import json_format
 
-    return cls(**json_format.loads(text)._asdict())
+    return cls(*json_format.loads(text))

@@ -25,7 +25,7 @@ def describe(graph: contents.Contents) -> str:
     f"  edges: {len(graph.sources):,}, "
     f"{int(onp.sum(graph.targets >= p)):,} to absorption",
     f"  parameters: {_parameters(graph, d)}",
-    f"  causes of absorption: {', '.join(_cause(c) for c in graph.causes)}",
+    f"  causes of absorption: {', '.join(map(_cause, graph.causes))}",
     f"  structure: {'acyclic' if contents.is_acyclic(graph) else 'cyclic'}",
     f"  starts in: {_start(graph)}",
   ]
@@ -72,8 +72,5 @@ def _elimination(graph: contents.Contents, p: int) -> str:
 
 
 def _start(graph: contents.Contents) -> str:
-  used = (graph.initial_constants != 0.0) | onp.any(
-    graph.initial_coefficients != 0.0, axis=1
-  )
-  phases = counted(int(onp.sum(used[:-1])), "phase")
-  return f"{phases}, with an atom at zero" if used[-1] else phases
+  phases = counted(int(onp.sum(graph.begins[:-1])), "phase")
+  return f"{phases}, with an atom at zero" if graph.begins[-1] else phases

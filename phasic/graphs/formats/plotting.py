@@ -31,7 +31,7 @@ def positions(graph: contents.Contents) -> list[Point]:
 
 def to_dot(graph: contents.Contents) -> str:
   """Returns the graph in Graphviz's DOT language, with numbered vertices."""
-  size = len(graph.initial_constants) - 1 + len(graph.causes)
+  size = graph.num_phases + len(graph.causes)
   lines = ["digraph {", "rankdir=LR"]
   lines += [f"{i}" for i in range(size)]
   lines += [
@@ -74,17 +74,14 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
   with frameworks.needed_by("Graph.plot without Graphviz"):
     import networkx
 
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   size = p + len(graph.causes)
   network = networkx.DiGraph()
   network.add_nodes_from(range(size))
   network.add_edges_from(
     zip(contents.plain(graph.sources), contents.plain(graph.targets))
   )
-  begins = (graph.initial_constants[:p] != 0.0) | onp.any(
-    graph.initial_coefficients[:p] != 0.0, axis=1
-  )
-  starts = contents.plain(onp.flatnonzero(begins))
+  starts = contents.plain(onp.flatnonzero(graph.begins[:p]))
   by_distance = networkx.bfs_layers(network, starts)
   layers = [[i for i in layer if i < p] for layer in by_distance]
   layers = [layer for layer in layers if layer]
@@ -113,7 +110,7 @@ def plot(
 
   See `Graph.plot`.
   """
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   most = raw_arguments.integer("max_phases", most)
   if axes is not None and not hasattr(axes, "annotate"):
     raise TypeError(
@@ -126,25 +123,19 @@ def plot(
     )
   target = _new_axes() if axes is None else axes
   points = positions(graph)
-  both = set(
+  pairs = list(
     zip(
       contents.plain(graph.sources), contents.plain(graph.targets), strict=True
     )
   )
-  for e, (i, j) in enumerate(
-    zip(
-      contents.plain(graph.sources), contents.plain(graph.targets), strict=True
-    )
-  ):
+  begins, both = graph.begins, set(pairs)
+  for e, (i, j) in enumerate(pairs):
     bend = 0.2 if (j, i) in both else 0.0
     _draw_edge(target, points[i], points[j], _label(graph, values, e), bend)
-  starts = (graph.initial_constants != 0.0) | onp.any(
-    graph.initial_coefficients != 0.0, axis=1
-  )
   for i, point in enumerate(points):
     if i < p:
       name = str(i) if graph.states is None else shown(graph.states[i])
-      color = "lightblue" if starts[i] else "white"
+      color = "lightblue" if begins[i] else "white"
     else:
       cause = graph.causes[i - p]
       name, color = ("absorbed" if cause is None else cause), "lightgray"

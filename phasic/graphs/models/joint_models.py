@@ -83,7 +83,7 @@ def joint_block_counting(
   for i, number in enumerate(samples):
     lineage = tuple(int(k == i) for k in range(len(samples)))
     at = min(i, len(demes) - 1)
-    start[at] = _sorted((*start[at], *[lineage] * number))
+    start[at] = tuple(sorted((*start[at], *[lineage] * number)))
 
   def transitions(
     state: tuple[_Deme, ...],
@@ -98,14 +98,14 @@ def joint_block_counting(
         if pairs:
           both = tuple(map(sum, zip(one, other, strict=True)))
           rest = _without(_without(state[i], one), other)
-          merged = _replaced(state, {i: _sorted((*rest, both))})
+          merged = _replaced(state, {i: tuple(sorted((*rest, both)))})
           target = ABSORBED if total == 2 else merged
           yield target, {f"coalescence_{i + 1}": float(pairs)}
       for lineage, number in numbers.items():
         rest = _without(state[i], lineage)
         for j in demes:
           if j != i:
-            moved = {i: rest, j: _sorted((*state[j], lineage))}
+            moved = {i: rest, j: tuple(sorted((*state[j], lineage)))}
             name = structured_models.migration_name(i, j)
             yield _replaced(state, moved), {name: float(number)}
 
@@ -217,10 +217,6 @@ def _num_states(
     moves = demes - 1 if part != vectors[-1] else 0
     edges += demes * (pairs + moves) * remaining
   return ways[vectors[-1]], edges, True
-
-
-def _sorted(lineages: _Deme) -> _Deme:
-  return tuple(sorted(lineages))
 
 
 def _without(lineages: _Deme, one: tuple[int, ...]) -> _Deme:

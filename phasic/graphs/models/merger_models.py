@@ -143,24 +143,15 @@ def lambda_block_counting(
         descendants += (i + 1) * number
       merged[descendants - 1] += 1
       target = ABSORBED if k == b else tuple(merged)
-      yield target, {"coalescence": _weight(ways, b, k)}
+      # The Bolthausen-Sznitman rate of a set of k among b lineages is a quotient
+      # of integers: large ones do not overflow, and it is rounded once.
+      weight = ways / ((b - 1) * math.comb(b - 2, k - 2))
+      yield target, {"coalescence": weight}
 
   initial = (int(num_samples),) + (0,) * (int(num_samples) - 1)
   return graph_lib.Graph.from_transitions(
     transitions, initial, ("coalescence",), max_states=max_states
   )
-
-
-def _weight(ways: int, b: int, k: int) -> float:
-  """Returns the Bolthausen-Sznitman rate of mergers of k among b lineages.
-
-  Args:
-    ways: how many sets of k lineages there are that make the merger.
-    b: the number of lineages.
-    k: how many of them merge.
-  """
-  # A quotient of integers: large ones do not overflow, and it is rounded once.
-  return ways / ((b - 1) * math.comb(b - 2, k - 2))
 
 
 _KINDS = "lambda_coalescent or lambda_block_counting"

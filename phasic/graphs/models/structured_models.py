@@ -73,16 +73,12 @@ def island_coalescent(
     total = sum(lineages)
     for i, here in enumerate(lineages):
       if here >= 2:
-        merged = (*lineages[:i], here - 1, *lineages[i + 1 :])
-        pairs = here * (here - 1) / 2
-        yield ABSORBED if total == 2 else merged, {"coalescence": pairs}
+        target = ABSORBED if total == 2 else _moved(lineages, i, None)
+        yield target, {"coalescence": here * (here - 1) / 2}
       if here >= 1:
         for j in range(len(lineages)):
           if j != i:
-            moved = list(lineages)
-            moved[i] -= 1
-            moved[j] += 1
-            yield tuple(moved), {"migration": here}
+            yield _moved(lineages, i, j), {"migration": here}
 
   return graph_lib.Graph.from_transitions(
     transitions,

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 import numpy as onp
 
 from phasic.internal import raw_arguments
+from phasic.internal import static
 from phasic.internal.arrays import Tree
 from phasic.internal.frameworks import Foreign
 
@@ -105,6 +106,18 @@ class Contents(NamedTuple):
   states: tuple[Hashable, ...] | None = None
   notes: tuple[str, ...] = ()
 
+  @property
+  def num_phases(self) -> int:
+    """The number of phases p."""
+    return len(self.initial_constants) - 1
+
+  @property
+  def begins(self) -> onp.ndarray:
+    """Whether the chain may begin in each phase, and at last be absorbed."""
+    return (self.initial_constants != 0.0) | onp.any(
+      self.initial_coefficients != 0.0, axis=1
+    )
+
 
 ARRAYS = Contents._fields[:6]
 
@@ -112,6 +125,13 @@ ARRAYS = Contents._fields[:6]
 def counted(n: int, noun: str) -> str:
   """Returns a count with its noun, such as "1 phase" or "2 phases"."""
   return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def ends_with(shape: static.Shape, size: int) -> bool:
+  """Returns whether the last size is as given, or unknown while tracing."""
+  return len(shape) > 0 and (
+    not isinstance(shape[-1], int) or shape[-1] == size
+  )
 
 
 def plain(array: onp.ndarray) -> list[Tree]:
@@ -131,7 +151,7 @@ def check_absorption(graph: Contents) -> None:
   named = raw_arguments.shown(first if states is None else states[first])
   raise ValueError(
     f"absorption cannot be reached from {len(lost)} of "
-    f"{len(graph.initial_constants) - 1} states, for example from {named}"
+    f"{graph.num_phases} states, for example from {named}"
     + (", which is never left" if len(ends) > 0 else "")
     + ": pass allow_never_absorbing=True if that is meant"
   )
@@ -139,26 +159,22 @@ def check_absorption(graph: Contents) -> None:
 
 def can_be_absorbed(graph: Contents) -> onp.ndarray:
   """Returns whether absorption is reachable from each phase, bool (p,)."""
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   targets = onp.minimum(graph.targets, p)
-  absorbable = reached(targets, graph.sources, [p], p + 1)
-  return absorbable[:p]
+  return reached(targets, graph.sources, [p], p + 1)[:p]
 
 
 def can_be_reached(graph: Contents) -> onp.ndarray:
   """Returns whether each phase is reachable from an initial one, bool (p,)."""
-  p = len(graph.initial_constants) - 1
-  begins = (graph.initial_constants != 0.0) | onp.any(
-    graph.initial_coefficients != 0.0, axis=1
-  )
-  starts = [int(i) for i in onp.flatnonzero(begins[:p])]
+  p = graph.num_phases
+  starts = [int(i) for i in onp.flatnonzero(graph.begins[:p])]
   targets = onp.minimum(graph.targets, p)
   return reached(graph.sources, targets, starts, p + 1)[:p]
 
 
 def is_acyclic(graph: Contents) -> bool:
   """Returns whether the edges between phases form no cycle."""
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   inner = graph.targets < p
   heads = _heads(graph.sources[inner], graph.targets[inner], p)
   entering: list[int] = onp.bincount(graph.targets[inner], minlength=p).tolist()

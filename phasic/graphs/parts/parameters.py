@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from phasic.graphs.parts import contents
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
@@ -35,7 +36,7 @@ def params_array(
     return _mapping_array(params, num_params, names)
   array = structures.as_array(params, None, "params")
   shape = static.shape(array)
-  if len(shape) == 0 or not _is_size(shape[-1], num_params):
+  if not contents.ends_with(shape, num_params):
     raise ValueError(
       f"params have shape {shape}: they must be (..., {num_params}), the graph "
       f"has {counted(num_params, names)}"
@@ -99,11 +100,6 @@ def linear(constants: Array, coefficients: Array, params: Array) -> Array:
     return np.broadcast_to(constants, (*batch, *static.shape(constants)))
   terms = np.matmul(params[..., None, :], np.transpose(coefficients))
   return constants + terms[..., 0, :]
-
-
-def _is_size(d: object, size: int) -> bool:
-  """Returns whether a dimension equals `size` or is unknown while tracing."""
-  return not isinstance(d, int) or d == size
 
 
 def counted(num_params: int, names: tuple[str, ...] | None) -> str:

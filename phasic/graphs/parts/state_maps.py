@@ -24,16 +24,13 @@ class HasStates(Protocol):
   @property
   def num_phases(self) -> int:
     """The number of phases."""
-    ...
 
   @property
   def states(self) -> tuple[State, ...]:
     """The states of the phases, in their order."""
-    ...
 
   def index_of(self, state: Hashable) -> int:
     """Returns the index of the phase with the given state."""
-    ...
 
 
 class StateMap(NamedTuple):

@@ -35,7 +35,7 @@ def checked(data: contents.Contents) -> contents.Contents:
   graph = data._replace(**arrays)  # type: ignore[arg-type]
   _check_shapes(graph)
   _check_facts(graph)
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   _check_range(graph.sources, "sources", p, f"there are {p} phases")
   _check_range(
     graph.targets,
@@ -98,10 +98,7 @@ def check_initial_mass(
 
 def check_edge_values(shape: static.Shape, num_edges: int) -> None:
   """Raises ValueError unless the shape of edge values is (..., m)."""
-  good = len(shape) > 0 and (
-    not isinstance(shape[-1], int) or shape[-1] == num_edges
-  )
-  if not good:
+  if not contents.ends_with(shape, num_edges):
     raise ValueError(
       f"edge_values have shape {shape}: they must be (..., {num_edges}), one for "
       "each edge of the graph"
@@ -110,7 +107,7 @@ def check_edge_values(shape: static.Shape, num_edges: int) -> None:
 
 def edge_name(graph: contents.Contents, e: int) -> str:
   """Returns the name of an edge, for error messages."""
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   source, target = int(graph.sources[e]), int(graph.targets[e])
   if target >= p:
     cause = graph.causes[target - p]
@@ -121,7 +118,7 @@ def edge_name(graph: contents.Contents, e: int) -> str:
 
 
 def _state_name(graph: contents.Contents, i: int) -> str:
-  if i == len(graph.initial_constants) - 1:
+  if i == graph.num_phases:
     return "ABSORBED"
   if graph.states is None:
     return f"phase {i}"
@@ -188,7 +185,7 @@ def _check_shapes(graph: contents.Contents) -> None:
 
 def _check_facts(graph: contents.Contents) -> None:
   """Raises unless parameter names, causes and states are valid."""
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   d = onp.shape(graph.coefficients)[1]
   raw_arguments.check_flags(discrete=graph.discrete)
   if graph.parameter_names is not None:
@@ -323,7 +320,7 @@ def _check_masses(graph: contents.Contents) -> None:
   )
   if not graph.discrete:
     return
-  p = len(graph.initial_constants) - 1
+  p = graph.num_phases
   fixed = onp.where(onp.any(graph.coefficients != 0.0, axis=1), 0.0, 1.0)
   masses = onp.bincount(graph.sources, fixed * graph.constants, p)
   counts = onp.bincount(graph.sources, minlength=p)

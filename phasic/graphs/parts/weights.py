@@ -41,9 +41,6 @@ class WeightReader:
   mapping {name: coefficient, 1: constant} may mix.
   """
 
-  num_params: int
-  names: tuple[str, ...] | None
-
   def __init__(self, params: Integer | Sequence[str]):
     """Makes a reader for given parameters.
 

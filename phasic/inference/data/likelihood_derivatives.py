@@ -30,16 +30,16 @@ def log_likelihood(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> float:
   """Computes the log likelihood for given entries of the parameters."""
-  value = _VALUE(*_arguments(where, entries, observations))
-  return float(host(value))
+  return float(host(_VALUE(*_arguments(where, entries, observations))))
 
 
 def value_and_gradient(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> tuple[float, onp.ndarray]:
   """Computes the log likelihood and its gradient (k,) in the entries."""
-  arguments = _arguments(where, entries, observations)
-  value, gradient = _VALUE_AND_GRADIENT(*arguments)
+  value, gradient = _VALUE_AND_GRADIENT(
+    *_arguments(where, entries, observations)
+  )
   return float(host(value)), host(gradient)[where.indices]
 
 
@@ -187,8 +187,8 @@ def _arguments(
 ) -> tuple[
   Array, Mapping[str, coordinates_lib.Table], Distribution, Observations
 ]:
-  whole = _array(where, where.embedded(entries))
-  return whole, where.changing, where.distribution, observations
+  all_entries = _array(where, where.embedded(entries))
+  return all_entries, where.changing, where.distribution, observations
 
 
 def _array(where: Coordinates, entries: onp.ndarray) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,20 +20,6 @@ from phasic.math.likelihood import observations
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
-
-
-class KernelCall(NamedTuple):
-  """The arguments of one kernel call: a chain and interval ends.
-
-  Attributes:
-    model: the four arguments of a chain.
-    lower: (..., n), or (..., n + m) with the ends of conditions last.
-    upper: as lower, or None where all times are exact.
-  """
-
-  model: Model
-  lower: Array
-  upper: Array | None
 
 
 def log_likelihood_terms(
@@ -67,11 +52,7 @@ def log_likelihood_terms(
     return observed_values.log_likelihood_terms(
       distribution, lower, upper, entry
     )
-  values = [
-    interval_log_probs(*call, events.is_discrete)
-    for call in _calls(events, cause)
-  ]
-  return _combined(events, cause, values)
+  return _combined(events, cause, _kernel_values(events, cause))
 
 
 def _find_events(
@@ -111,23 +92,25 @@ def _find_events(
   return distribution, events
 
 
-def _calls(
+def _kernel_values(
   events: chain_events.ChainEvents, cause: Array | None
-) -> list[KernelCall]:
-  """Returns a kernel call for all observations, and one for each cause."""
-  counts = None if cause is None else cause < 0
-  lower, upper = _interval_ends(events, counts)
+) -> list[Array]:
+  """Calls the kernel for all observations, and once more for each cause.
+
+  The first result, (..., n), ends with the conditions, if there are any.
+  """
+  discrete = events.is_discrete
+  lower, upper = _interval_ends(events, None if cause is None else cause < 0)
   if events.given is not None:
     lower = array_utils.joined(lower, events.given[0])
     upper = array_utils.joined(upper, events.given[1])
-  calls = [KernelCall(events.model, lower, upper)]
-  if cause is None:
-    return calls
-  models = competing_risks.models_by_cause(events.chain)
-  for number, model in enumerate(models):
-    counts = cause == number
-    calls.append(KernelCall(model, *_interval_ends(events, counts)))
-  return calls
+  values = [interval_log_probs(events.model, lower, upper, discrete)]
+  if cause is not None:
+    models = competing_risks.models_by_cause(events.chain)
+    for number, model in enumerate(models):
+      ends = _interval_ends(events, cause == number)
+      values.append(interval_log_probs(model, *ends, discrete))
+  return values
 
 
 def _interval_ends(

@@ -120,9 +120,11 @@ def _warn_of_nan(
   updated: Distribution, dist: Distribution, log_likelihood: Array
 ) -> None:
   """Warns of NaN in the new parameters, unless another warning did."""
-  if not user_warnings.warns_of_nan() or nan_reasons.has_bad_parameters(dist):
-    return
-  if array_utils.has_nan(log_likelihood):
+  if (
+    not user_warnings.warns_of_nan()
+    or nan_reasons.has_bad_parameters(dist)
+    or array_utils.has_nan(log_likelihood)
+  ):
     return
   for name, x in structure.leaves(inferring.arrays_of(updated)).items():
     if x is not None and array_utils.has_nan(x):
@@ -210,7 +212,7 @@ def run(
     max_steps: the largest number of steps.
     report: called with the number of steps and the log likelihood, or None.
   """
-  least = tolerance * observations_lib.total_weight(observations)
+  total = observations_lib.total_weight(observations)
   at, before = start, start
   log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
@@ -222,7 +224,8 @@ def run(
       return EmRun(before, tuple(log_likelihoods), False, message)
     if log_likelihoods and log_likelihood < log_likelihoods[-1]:
       fall = log_likelihoods[-1] - log_likelihood
-      known = fall <= _rounding(start, log_likelihoods[-1], observations)
+      size = abs(log_likelihoods[-1]) + total
+      known = fall <= 64.0 * static.finfo_eps(start.dtype) * size
       message = "the log likelihood rises by no more than rounding"
       if not known:
         message = f"step {count} lost {fall:.3g}, more than rounding explains"
@@ -230,7 +233,7 @@ def run(
     log_likelihoods.append(log_likelihood)
     if report is not None:
       report(count, log_likelihood)
-    if _left(log_likelihoods) <= least:
+    if _left(log_likelihoods) <= tolerance * total:
       message = f"less than {tolerance:g} per observation is left to gain"
       return EmRun(at, tuple(log_likelihoods), True, message)
     at, before = result.distribution, at
@@ -252,14 +255,3 @@ def _left(log_likelihoods: list[float]) -> float:
   if second <= 0:
     return 0.0
   return math.inf if second >= first else second / (1.0 - second / first)
-
-
-def _rounding(
-  dist: Distribution,
-  log_likelihood: float,
-  observations: observations_lib.Observations,
-) -> float:
-  """Returns a bound on the rounding error of a total log likelihood."""
-  eps = static.finfo_eps(dist.dtype)
-  total = observations_lib.total_weight(observations)
-  return 64.0 * eps * (abs(log_likelihood) + total)

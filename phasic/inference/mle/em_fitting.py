@@ -21,7 +21,6 @@ from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
 from phasic.internal import structures
-from phasic.internal.arrays import Array
 from phasic.internal.arrays import Integer
 
 
@@ -99,9 +98,7 @@ def fit_em(
   """
   raw_arguments.check_flags(second_order=second_order)
   em.check_arguments(dist, observations)
-  starts_lib.check_options(num_starts, seed, max_steps, tolerance)
-  if starts is not None:
-    raw_arguments.check_sequence("starts", starts, " of distributions")
+  starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed)
   limits = limits_lib.limits(where, {} if bounds is None else bounds)
   starts_lib.check_data(dist, observations, where.num_free)
@@ -111,17 +108,16 @@ def fit_em(
   entries = onp.clip(starts_lib.in_units_of(where, observations), *limits)
   where.entries = entries
   starts_lib.check_start(where, entries, observations)
-  tried = [("dist", entries)]
-  tried += suggestions.others(where, entries, observations, starts, limits)
-  near = suggestions.perturbed(where, entries, num_starts - 1, seed, limits)
-  tried += [(f"near dist, {i}", x) for i, x in enumerate(near, 1)]
+  tried = suggestions.named_starts(
+    where, entries, observations, starts, num_starts, seed, limits
+  )
   step = em.step_of(where.distribution, observations)
   if fixed or bounds:
     step = _within(where, limits, step)
   runs: list[em.EmRun[DistributionT]] = []
   with progress_bars.fitting(progress, max_steps * len(tried)) as report:
     for _, start in tried:
-      at = where.distribution_at(_array(start, dist.dtype))
+      at = where.distribution_at(start)
       run = em.run(
         at, step, observations, tolerance, max_steps, _after(runs, report)
       )
@@ -157,10 +153,6 @@ def fit_em(
   return _refined(fit, tuple(fixed), others)
 
 
-def _array(entries: onp.ndarray, dtype: str) -> Array:
-  return structures.as_array(onp.asarray(entries, dtype), dtype)
-
-
 def _within(
   where: coordinates_lib.Coordinates[DistributionT],
   limits: tuple[onp.ndarray, onp.ndarray],
@@ -172,7 +164,7 @@ def _within(
     result = step(at)
     entries = coordinates_lib.entries_at(where, result.distribution)
     entries = onp.clip(where.balanced(entries), *limits)
-    kept = where.distribution_at(_array(entries, at.dtype))
+    kept = where.distribution_at(entries)
     return result._replace(distribution=kept)
 
   return within
@@ -192,7 +184,7 @@ def _structure(dist: DistributionT) -> DistributionT:
   return entry_blocks.rebuilt(
     explicit,
     {
-      path: _array(onp.where(x > 0, x, 1.0), dist.dtype)
+      path: structures.as_array(onp.where(x > 0, x, 1.0), dist.dtype)
       for path, x in values.items()
     },
   )

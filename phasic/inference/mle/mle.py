@@ -19,7 +19,6 @@ from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
-from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 Observations = observations_lib.Observations
@@ -119,9 +118,7 @@ def fit_mle(
       constrained optimization, SIAM J. Sci. Comput. 16, 1995.
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
-  starts_lib.check_options(num_starts, seed, max_steps, tolerance)
-  if starts is not None:
-    raw_arguments.check_sequence("starts", starts, " of distributions")
+  starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   low, high = limits_lib.limits(where, {} if bounds is None else bounds)
   starts_lib.check_data(dist, observations, where.num_free)
@@ -142,14 +139,16 @@ def fit_mle(
     max_steps,
     tolerance / 100,
   )
-  others = suggestions.others(where, start, observations, starts, (low, high))
-  near = suggestions.perturbed(where, start, num_starts - 1, seed, (low, high))
-  near = [x for x in near if optimizer.value(x) > -onp.inf]
-  tried = [
-    ("dist", start),
-    *(x for x in others if starts or optimizer.value(x[1]) > -onp.inf),
-    *((f"near dist, {i}", entries) for i, entries in enumerate(near, 1)),
-  ]
+  tried = suggestions.named_starts(
+    where,
+    start,
+    observations,
+    starts,
+    num_starts,
+    seed,
+    (low, high),
+    lambda x: optimizer.value(x) > -onp.inf,
+  )
   with progress_bars.fitting(progress, len(tried)) as report:
     best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
   best = ends.with_zeros(optimizer, best)

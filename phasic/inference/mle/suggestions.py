@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as onp
 
@@ -18,30 +18,44 @@ Coordinates = coordinates_lib.Coordinates
 _SPREAD = 1.0
 
 
-def others(
+def named_starts(
   where: Coordinates,
   start: onp.ndarray,
   observations: observations_lib.Observations,
   starts: Sequence[Distribution] | None,
+  num_starts: Integer,
+  seed: Integer,
   limits: tuple[onp.ndarray, onp.ndarray],
+  is_possible: Callable[[onp.ndarray], bool] = lambda _: True,
 ) -> list[tuple[str, onp.ndarray]]:
-  """Returns names and entries of more starts, within bounds.
+  """Returns names and entries of all starts of a fit, within bounds.
 
   Args:
     where: the coordinates.
     start: the entries of the first start.
     observations: the data.
     starts: the user's, which are checked; None for those that data suggest.
+    num_starts: the number of starts near the first one, including it.
+    seed: the seed of the random starts.
     limits: lower and upper bounds of the entries.
+    is_possible: a rule for starts that the user did not give.
   """
   if starts is None:
-    suggested = _like(where, start, observations)
+    others = _like(where, start, observations)
   else:
-    suggested = [
+    others = [
       (f"starts[{i}]", _user_start(where, i, other))
       for i, other in enumerate(starts)
     ]
-  return [(name, onp.clip(x, *limits)) for name, x in suggested]
+  others = [(name, onp.clip(x, *limits)) for name, x in others]
+  near = _perturbed(where, start, num_starts - 1, seed, limits)
+  return [
+    ("dist", start),
+    *((name, x) for name, x in others if starts or is_possible(x)),
+    *(
+      (f"near dist, {i}", x) for i, x in enumerate(filter(is_possible, near), 1)
+    ),
+  ]
 
 
 def _like(
@@ -69,7 +83,7 @@ def _like(
   return suggested
 
 
-def perturbed(
+def _perturbed(
   where: Coordinates,
   start: onp.ndarray,
   count: Integer,

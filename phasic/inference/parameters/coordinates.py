@@ -208,17 +208,15 @@ def check_single(name: str, distribution: object) -> None:
 def with_entries(
   distribution: DistributionT,
   tables: Mapping[str, Table],
-  entries: Array | onp.ndarray,
+  entries: Array,
 ) -> DistributionT:
   """Replaces the fitted entries of a distribution's parameters.
 
   Args:
     distribution: `Coordinates.distribution`.
     tables: `Coordinates.changing`.
-    entries: (k,).
+    entries: (k,), an array in the dtype of the distribution.
   """
-  dtype = distribution.dtype
-  entries = structures.as_array(entries, dtype, "entries")
   arrays = {
     path: np.where(
       structures.cast(table.index) >= 0,

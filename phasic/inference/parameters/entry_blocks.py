@@ -6,7 +6,7 @@ subtracted. Increasing rates are represented by their differences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import itertools
 import math
 
@@ -83,7 +83,7 @@ class Names:
       TypeError: `names` is not a sequence, or has something else in it.
       ValueError: there is no such name.
     """
-    _check_sequence(argument, names, "names")
+    check_sequence(argument, names, "names")
     positions: list[int] = []
     for name in names:
       if not isinstance(name, str):
@@ -172,24 +172,22 @@ def names_of_mappings(distribution: Distribution) -> dict[str, tuple[str, ...]]:
   }
 
 
+def paths_where(
+  distribution: Distribution,
+  rule: Callable[[properties_lib.ParameterProperties], bool],
+) -> tuple[str, ...]:
+  """Returns the paths of parameters whose properties meet a rule."""
+  return tuple(
+    f"{path}{name}"
+    for path, owner in inferring.owners(distribution)
+    for name, prop in inferring.array_properties(owner).items()
+    if rule(prop)
+  )
+
+
 def increasing(distribution: Distribution) -> tuple[str, ...]:
   """Returns the paths of parameters whose entries are differences."""
-  return tuple(
-    f"{path}{name}"
-    for path, owner in inferring.owners(distribution)
-    for name, prop in inferring.array_properties(owner).items()
-    if prop.constraint.by_differences
-  )
-
-
-def jumping(distribution: Distribution) -> tuple[str, ...]:
-  """Returns the paths of parameters at whose values the density jumps."""
-  return tuple(
-    f"{path}{name}"
-    for path, owner in inferring.owners(distribution)
-    for name, prop in inferring.array_properties(owner).items()
-    if prop.jumps
-  )
+  return paths_where(distribution, lambda p: p.constraint.by_differences)
 
 
 def _explicit(distribution: DistributionT) -> DistributionT:
@@ -254,8 +252,7 @@ def _block(
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(block.values)
   for label, x, kind in zip(block.names, flat, kinds, strict=True):
-    counts = kind.is_entry and kind.is_fitted
-    if counts and not 0.0 <= x < math.inf:
+    if kind.is_entry and kind.is_fitted and not 0.0 <= x < math.inf:
       raise ValueError(
         f"{label} is {x:g}: at the start of a fit it must be >= 0 and finite"
       )
@@ -273,13 +270,13 @@ def labels(key: str, shape: tuple[int, ...]) -> list[str]:
 
 def check_groups(argument: str, groups: Iterable[object]) -> None:
   """Raises TypeError unless the groups are sequences of names."""
-  _check_sequence(argument, groups, "groups of names")
+  check_sequence(argument, groups, "groups of names")
   for i, names in enumerate(groups):
     items = "names, as in [('rates[0]', 'rates[1]')]"
-    _check_sequence(f"{argument}[{i}]", names, items)
+    check_sequence(f"{argument}[{i}]", names, items)
 
 
-def _check_sequence(argument: str, x: object, items: str) -> None:
+def check_sequence(argument: str, x: object, items: str) -> None:
   """Raises TypeError unless the argument is a sequence, and not a string."""
   is_other = isinstance(x, (str, bytes, Mapping))
   if is_other or not isinstance(x, Iterable):

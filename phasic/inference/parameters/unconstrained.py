@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple
 
-import numpy as onp
-
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.internal import dtypes
@@ -88,7 +86,7 @@ def unconstrained(
   """
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   dtype, size = where.distribution.dtype, where.num_free
-  start = onp.asarray(where.to_unconstrained(where.entries), dtype)
+  start = where.to_unconstrained(where.entries)
 
   def to_distribution(x: ArrayLike) -> DistributionT:
     dtypes.check_fits(x, "free", dtype, "distribution")

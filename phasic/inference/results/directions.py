@@ -194,13 +194,6 @@ def falls_away(
   return slopes * scales < -_FALLS * total
 
 
-def nothing(known: Known) -> Known:
-  """Marks all directions as flat, since the search has not ended."""
-  return known._replace(
-    flat=onp.eye(len(known.units)), spread=onp.zeros_like(known.spread)
-  )
-
-
 def _split(columns: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
   """Returns orthonormal bases of the column space and of its complement."""
   lengths = onp.linalg.norm(columns, axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as onp
 
@@ -97,23 +97,13 @@ def kaplan_meier(
   )
 
 
-class ProductLimit(Protocol):
-  """The attributes of statsmodels' `SurvfuncRight` that are used here."""
-
-  surv_times: onp.ndarray
-  # statsmodels has no annotations; the type that is inferred is a wider one.
-  surv_prob: onp.ndarray | Foreign
-  n_risk: onp.ndarray
-  n_events: onp.ndarray
-
-
 def product_limit(
   times: onp.ndarray,
   events: onp.ndarray,
   entry: onp.ndarray,
   weights: onp.ndarray | None = None,
-) -> ProductLimit:
-  """Returns statsmodels' estimate, given arrays from `host_times`."""
+) -> Foreign:
+  """Returns statsmodels' `SurvfuncRight`, given arrays from `host_times`."""
   try:
     from statsmodels.duration import survfunc
   except ImportError as error:

@@ -193,7 +193,11 @@ def assess(
   reasons = _reasons(known, jacobian[lost], runs, is_plain)
   statuses[onp.asarray(place, int)[lost]] = reasons
   if not converged:
-    known, lost = directions.nothing(known), onp.ones_like(lost)
+    # All directions count as flat.
+    known = known._replace(
+      flat=onp.eye(len(known.units)), spread=onp.zeros_like(known.spread)
+    )
+    lost = onp.ones_like(lost)
     statuses[place] = UNKNOWN
   sums = _sums(inner, statuses[place], jacobian, known)
   together = [name for names in sums for name in names]
@@ -220,6 +224,12 @@ def assess(
   )
 
 
+def _freeze(array: onp.ndarray) -> None:
+  """Makes an array of the host read-only; numbers are so already."""
+  if isinstance(array, onp.ndarray):
+    array.setflags(write=False)
+
+
 def _none_fitted(where: coordinates_lib.Coordinates) -> Uncertainty:
   """Returns the uncertainty of a fit in which nothing was free."""
   none = onp.zeros((0, 0))
@@ -234,12 +244,6 @@ def _none_fitted(where: coordinates_lib.Coordinates) -> Uncertainty:
     _inner=where,
     _known=directions.Known(onp.zeros(0), none, none, none),
   )
-
-
-def _freeze(array: onp.ndarray) -> None:
-  """Makes an array of the host read-only; numbers are so already."""
-  if isinstance(array, onp.ndarray):
-    array.setflags(write=False)
 
 
 def _reasons(

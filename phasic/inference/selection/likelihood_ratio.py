@@ -112,11 +112,8 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
     )
   statistic = max(statistic, 0.0)
   reason = why_irregular(smaller, larger)
-  if reason:
-    return LikelihoodRatio(statistic, degrees, math.nan, reason)
-  return LikelihoodRatio(
-    statistic, degrees, _chi_square_tail(statistic, degrees), ""
-  )
+  p_value = math.nan if reason else _chi_square_tail(statistic, degrees)
+  return LikelihoodRatio(statistic, degrees, p_value, reason)
 
 
 def _have_same_data(

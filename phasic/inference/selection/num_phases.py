@@ -12,6 +12,7 @@ from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.families import coxian
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
+from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.results import fits
@@ -172,12 +173,7 @@ def choose_num_phases(
       f"criterion is {raw_arguments.shown(criterion)}: it must be in {_CRITERIA}"
     )
   raw_arguments.check_callable("start", start, " of a number of phases")
-  is_other = isinstance(num_phases, (str, bytes, Mapping))
-  if is_other or not isinstance(num_phases, Iterable):
-    raise TypeError(
-      f"num_phases is {raw_arguments.shown(num_phases)}: it must be a sequence "
-      "of whole numbers"
-    )
+  entry_blocks.check_sequence("num_phases", num_phases, "whole numbers")
   sizes = [
     whole_number(f"num_phases[{i}]", p, 1) for i, p in enumerate(num_phases)
   ]

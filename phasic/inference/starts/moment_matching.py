@@ -218,17 +218,14 @@ def _after(n2: float, n3: float, n: int) -> list[_Phases]:
   if inner < 0:
     return []
   below = n2 * (4.0 + n - n * n3) + math.sqrt(n * n2) * math.sqrt(inner)
-  if below == 0:
+  try:
+    b = 2.0 * (4.0 - n * (3.0 * n2 - 4.0)) / below
+    a = (b * n2 - 2.0) * (n - 1.0) * b / ((b - 1.0) * n)
+    p = (b - 1.0) / a
+    single = p * a + 1.0
+    return [(p, single, (n - 1.0) * single / a, False)]
+  except ZeroDivisionError:
     return []
-  b = 2.0 * (4.0 - n * (3.0 * n2 - 4.0)) / below
-  if b == 1:
-    return []
-  a = (b * n2 - 2.0) * (n - 1.0) * b / ((b - 1.0) * n)
-  if a == 0:
-    return []
-  p = (b - 1.0) / a
-  single = p * a + 1.0
-  return [(p, single, (n - 1.0) * single / a, False)]
 
 
 def _before(n2: float, n3: float, n: int) -> list[_Phases]:

@@ -186,16 +186,12 @@ def _screened(
   return _distinct(known, least)
 
 
-def _falling(start: Candidate[DistributionT]) -> float:
-  return -start.log_likelihood
-
-
 def _distinct(
   starts: list[Candidate[DistributionT]], least: float
 ) -> list[Candidate[DistributionT]]:
   """Sorts starts, the best first, without those nearly as likely as another."""
   distinct: list[Candidate[DistributionT]] = []
-  for start in sorted(starts, key=_falling):
+  for start in sorted(starts, key=lambda x: -x.log_likelihood):
     if (
       not distinct or distinct[-1].log_likelihood - start.log_likelihood > least
     ):

@@ -17,6 +17,7 @@ from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
+from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
@@ -91,7 +92,11 @@ def check_data(
 
 
 def check_options(
-  num_starts: Integer, seed: Integer, max_steps: Integer, tolerance: float
+  starts: object,
+  num_starts: Integer,
+  seed: Integer,
+  max_steps: Integer,
+  tolerance: float,
 ) -> None:
   """Raises unless the options of an optimization are valid."""
   whole_number("num_starts", num_starts, 1)
@@ -99,6 +104,8 @@ def check_options(
   whole_number("max_steps", max_steps, 0)
   if not 0.0 <= number("tolerance", tolerance) < math.inf:
     raise ValueError(f"tolerance is {tolerance}: it must be >= 0 and finite")
+  if starts is not None:
+    raw_arguments.check_sequence("starts", starts, " of distributions")
 
 
 def check_continuous(
@@ -106,11 +113,11 @@ def check_continuous(
   observations: observations_lib.Observations,
 ) -> None:
   """Raises ValueError if the likelihood jumps as a fitted entry changes."""
+  jumping = entry_blocks.paths_where(where.distribution, lambda p: p.jumps)
   names = [
     name
     for name in where.names
-    if entry_blocks.parameter_of(name, where.tables)
-    in entry_blocks.jumping(where.distribution)
+    if entry_blocks.parameter_of(name, where.tables) in jumping
   ]
   lower, upper, weights = observations_lib.host_arrays(observations)
   exact = (weights > 0) & (lower == upper)
