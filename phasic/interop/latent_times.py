@@ -60,8 +60,7 @@ def check(distribution: distribution_lib.Distribution) -> None:
 
 def _has_given_mass(distribution: distribution_lib.Distribution) -> bool:
   """Returns whether a `prob_zero` is given that is not known to be zero."""
-  reparameterized = sampling.FULLY_REPARAMETERIZED
-  if distribution.reparameterization_type is reparameterized:
+  if distribution.reparameterization_type is sampling.FULLY_REPARAMETERIZED:
     return False
   for name, value in distribution.parameters.items():
     if isinstance(value, distribution_lib.Distribution):

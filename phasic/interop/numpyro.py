@@ -181,8 +181,10 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   @property
   def has_rsample(self) -> bool:
     """Whether samples are differentiable in the parameters."""
-    kind = self.distribution.reparameterization_type
-    return kind is sampling.FULLY_REPARAMETERIZED
+    return (
+      self.distribution.reparameterization_type
+      is sampling.FULLY_REPARAMETERIZED
+    )
 
   @property
   def support(self) -> constraints.Constraint:

@@ -138,5 +138,5 @@ def _read_edge(
       raise ValueError("the source is ABSORBED: no edge may leave ABSORBED")
     return source, state_space.hashable(target), reader.read(weight)
   except (TypeError, ValueError) as error:
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    raise kind(f"edges[{e}] = {shown(edge)}: {error}") from error
+    message = f"edges[{e}] = {shown(edge)}: {error}"
+    raise state_space.same_kind(error, message) from error

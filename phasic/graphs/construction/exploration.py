@@ -98,10 +98,10 @@ def _explore_state(
         f"edge from {shown(state)}: {state_space.too_deep(item[0])}"
       ) from None
     except (TypeError, ValueError) as error:
-      kind = TypeError if isinstance(error, TypeError) else ValueError
-      raise kind(
+      raise state_space.same_kind(
+        error,
         f"edge from {shown(state)} to {shown(item[0])} with weight "
-        f"{shown(item[1])}: {state_space.hash_problem(item[0]) or error}"
+        f"{shown(item[1])}: {state_space.hash_problem(item[0]) or error}",
       ) from error
     if discrete and not weight.terms:
       fixed.append(weight.constant)
@@ -144,9 +144,9 @@ def _read_initial(
         continue
       starts.append((_initial_number(state, space), read))
     except (TypeError, ValueError) as error:
-      kind = TypeError if isinstance(error, TypeError) else ValueError
-      raise kind(
-        f"initial state {shown(state)} with weight {shown(weight)}: {error}"
+      raise state_space.same_kind(
+        error,
+        f"initial state {shown(state)} with weight {shown(weight)}: {error}",
       ) from error
   if not space.states:
     raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 import math
 
 import numpy as onp
@@ -51,7 +51,12 @@ def build(
   }
   alpha = host["initial_probs"]
   p = _check_shapes(host)
-  eps = max(float(onp.finfo(dtype).eps) for dtype in _dtypes(arguments))
+  # Python numbers count as float64.
+  eps = max(
+    float(onp.finfo(dtypes.common_dtype({name: x}, "float64")).eps)
+    for name, x in arguments.items()
+    if x is not None
+  )
   tolerance = 4 * p * eps
   names = tuple(range(p) if states is None else states)
   if len(names) != p:
@@ -83,15 +88,6 @@ def build(
   if not allow_never_absorbing:
     contents.check_absorption(graph)
   return graph
-
-
-def _dtypes(arguments: Mapping[str, ArrayLike | None]) -> list[str]:
-  """Returns the dtypes of arrays; Python numbers count as float64."""
-  return [
-    dtypes.common_dtype({name: x}, "float64")
-    for name, x in arguments.items()
-    if x is not None
-  ]
 
 
 def _check_shapes(host: dict[str, onp.ndarray]) -> int:

@@ -58,6 +58,12 @@ def too_deep(state: object) -> str:
   )
 
 
+def same_kind(error: Exception, message: str) -> TypeError | ValueError:
+  """Returns an error of the same kind with another message."""
+  kind = TypeError if isinstance(error, TypeError) else ValueError
+  return kind(message)
+
+
 class StateSpace:
   """Maps states to indices: 0, 1, ... for phases, -1, -2, ... if absorbed."""
 

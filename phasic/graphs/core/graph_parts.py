@@ -296,7 +296,7 @@ class GraphParts:
 
   def _contents(self) -> contents.Contents:
     """Returns the data of the graph as host arrays."""
-    host = {
+    host: dict[str, Tree] = {
       name: static.concrete(self._array(name)) for name in contents.ARRAYS
     }
     if any(x is None for x in host.values()):
@@ -304,9 +304,11 @@ class GraphParts:
         "the graph is traced: its arrays must be concrete; call this outside "
         "of compiled functions"
       )
-    facts = {
-      name: self._values[name]
-      for name in ("parameter_names", "causes", "discrete")
-    }
-    values: dict[str, Tree] = {**host, **facts}
-    return contents.Contents(**values, states=self._states, notes=self._notes)
+    return contents.Contents(
+      **host,
+      parameter_names=self.parameter_names,
+      causes=self.causes,
+      discrete=self.discrete,
+      states=self._states,
+      notes=self._notes,
+    )

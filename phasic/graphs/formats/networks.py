@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 
 import numpy as onp
 
@@ -91,7 +91,10 @@ def to_network(
 
   See `Graph.to_networkx`.
   """
-  network = _new_network()
+  with frameworks.needed_by("Graph.to_networkx"):
+    import networkx
+
+  network: Network = networkx.DiGraph()
   states = graph.states or ()
   for i, state in enumerate(states):
     network.add_node(state, index=i)
@@ -121,11 +124,3 @@ def to_network(
   }
   network.graph.update(phasic=kept)
   return network
-
-
-def _new_network() -> Network:
-  with frameworks.needed_by("Graph.to_networkx"):
-    import networkx
-
-  make: Callable[[], Network] = networkx.DiGraph
-  return make()

@@ -47,17 +47,15 @@ class StateMap(NamedTuple):
     """Maps phase probabilities (..., p) to the next graph's phases (..., q)."""
     if self.phases is None:
       return masses
-    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
     padded = np.concatenate([masses, np.zeros_like(masses[..., :1])], axis=-1)
-    taken = np.take(padded, structures.cast(phases, "int32"), axis=-1)
+    taken = np.take(padded, _indices(self.phases), axis=-1)
     return np.sum(taken, axis=-1)
 
   def with_trap(self, count: int) -> StateMap:
     """Adds a phase, after the `count` phases, that is mapped to a new last one."""
     if self.phases is None:
       return self
-    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
-    phases = structures.cast(phases, "int32")
+    phases = _indices(self.phases)
     row = np.where(onp.arange(static.shape(phases)[-1]) == 0, count, count + 1)
     row = structures.cast(row, "int32")[None, :]
     padded = np.where(phases == count, phases + 1, phases)
@@ -70,14 +68,19 @@ class StateMap(NamedTuple):
     """
     if self.phases is None:
       return None
-    phases = batched_arrays.unbatched("state_maps", self.phases, (None, None))
-    phases = structures.cast(phases, "int32")
+    phases = _indices(self.phases)
     rows = structures.cast(np.arange(static.shape(phases)[0]), "int32")
     rows = np.broadcast_to(rows[:, None], static.shape(phases))
     images = array_ops.segment_sum(
       np.reshape(rows, (-1,)), np.reshape(phases, (-1,)), count + 1
     )
     return images[:count]
+
+
+def _indices(phases: Array | onp.ndarray) -> Array:
+  """Returns the phases of a map as int32, without axes that vmap has added."""
+  phases = batched_arrays.unbatched("state_maps", phases, (None, None))
+  return structures.cast(phases, "int32")
 
 
 def make_all(

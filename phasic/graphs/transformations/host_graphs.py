@@ -73,43 +73,29 @@ def read(graph: graph_lib.Graph) -> HostGraph:
   """
   if not isinstance(graph, graph_lib.Graph):
     raise TypeError(f"graph is {type(graph).__name__}: it must be a Graph")
-  arrays = [
-    static.concrete(x)
-    for x in (
-      *(graph.sources, graph.targets, graph.coefficients, graph.constants),
-      *(graph.initial_coefficients, graph.initial_constants),
-    )
-  ]
-  if any(x is None for x in arrays):
+  arrays = (getattr(graph, name) for name in contents.ARRAYS)
+  if any(static.concrete(x) is None for x in arrays):
     raise TypeError(
       "graph has traced arrays: transform graphs outside of functions that are "
       "compiled"
     )
-  sources, targets, coefficients, constants, initial_coefficients, initial = (
-    onp.asarray(x) for x in arrays
+  data = graph._contents()
+  weights = onp.concatenate(
+    [data.coefficients, data.constants[:, None]], axis=1
   )
-  weights = onp.concatenate([coefficients, constants[:, None]], axis=1)
   weighty = onp.any(weights != 0.0, axis=1)
   return HostGraph(
-    sources[weighty],
-    targets[weighty],
+    data.sources[weighty],
+    data.targets[weighty],
     weights[weighty],
-    onp.concatenate([initial_coefficients, initial[:, None]], axis=1),
-    graph.num_params
-    if graph.parameter_names is None
-    else tuple(graph.parameter_names),
-    tuple(graph.causes),
-    graph.discrete,
-    _states(graph),
+    onp.concatenate(
+      [data.initial_coefficients, data.initial_constants[:, None]], axis=1
+    ),
+    graph.num_params if data.parameter_names is None else data.parameter_names,
+    data.causes,
+    data.discrete,
+    data.states,
   )
-
-
-def _states(graph: graph_lib.Graph) -> tuple[Hashable, ...] | None:
-  """Returns the states of a graph, or None if it has none."""
-  try:
-    return graph.states
-  except ValueError:
-    return None
 
 
 def build(host: HostGraph) -> graph_lib.Graph:

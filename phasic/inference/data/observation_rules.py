@@ -51,9 +51,7 @@ def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
     ValueError: a value breaks a rule; see `array_ops.check` for what happens
       while values are traced: the observations are then unknown, NaN.
   """
-  given = arrays
-  if arrays["upper"] is None:
-    given = {**arrays, "upper": arrays["lower"]}
+  given = _with_upper(arrays)
   known = {
     name: None if x is None else static.concrete(x) for name, x in given.items()
   }
@@ -73,13 +71,17 @@ def check_known(arrays: Mapping[str, Tree], labels: Mapping[str, str]) -> None:
     arrays: by `NAMES`; `upper` may be None for `lower`.
     labels: the names in messages, where they are not those of `NAMES`.
   """
-  known = dict(arrays)
-  if known["upper"] is None:
-    known["upper"] = known["lower"]
+  known = _with_upper(arrays)
   for name, good, rule in _rules(**known):
     value_rules.check(
       labels.get(name, name), known[name], onp.asarray(good), rule
     )
+
+
+def _with_upper(arrays: Mapping[str, Tree]) -> dict[str, Tree]:
+  """Returns the arrays with upper ends, the lower ones if there are none."""
+  upper = arrays["lower"] if arrays["upper"] is None else arrays["upper"]
+  return {**arrays, "upper": upper}
 
 
 def _rules(

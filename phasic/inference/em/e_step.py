@@ -65,22 +65,19 @@ def sufficient_statistics(
   statistics, other_weights = _statistics_by_cause(
     events, weights, cause, batch
   )
-  lowers, uppers = [events.lower], [events.upper]
-  all_weights = [
-    np.broadcast_to(other_weights, (*batch, static.shape(other_weights)[-1]))
+  other_weights = np.broadcast_to(
+    other_weights, (*batch, static.shape(other_weights)[-1])
+  )
+  parts = [
+    (events.lower, events.upper, other_weights),
+    *_unseen(events, weights, batch),
   ]
-  for ends, unseen in _unseen(events, weights, batch):
-    lowers.append(ends[0])
-    uppers.append(ends[1])
-    all_weights.append(unseen)
-  data = (
-    _joined(lowers, batch),
-    _joined(uppers, batch),
-    _joined(all_weights, batch),
+  lower, upper, weights = (
+    _joined(list(arrays), batch) for arrays in zip(*parts, strict=True)
   )
   statistics.append(
     chain_statistics.statistics_of_chain(
-      events.model, data, batch, events.is_discrete
+      events.model, (lower, upper, weights), batch, events.is_discrete
     )
   )
   return rate_updates.SufficientStatistics._make(
@@ -136,8 +133,8 @@ def _statistics_by_cause(
 
 def _unseen(
   events: chain_events.ChainEvents, weights: Array, batch: static.Shape
-) -> list[tuple[tuple[Array, Array], Array]]:
-  """Returns truncated intervals, and the expected numbers of values in them.
+) -> list[tuple[Array, Array, Array]]:
+  """Returns ends of unseen intervals, and expected numbers of values in them.
 
   Unseen values are below the interval that observations are conditional on or,
   if the support is truncated, above it. Paths to values above count up to the
@@ -171,7 +168,7 @@ def _unseen(
     number = np.where(none | (weights == 0), 0.0, weights * odds)
     # An end that is the same for all observations has size one.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
-    unseen.append(((start, end), number))
+    unseen.append((start, end, number))
   return unseen
 
 

@@ -75,7 +75,8 @@ def with_zeros(
     entries, value = optimum.entries, optimum.log_likelihood
     small = where.is_inside(entries) & (entries < _SMALL * scale)
     small = small & onp.logical_not(never)
-    for i in _ascending(small, entries / scale):
+    ascending = onp.argsort(entries / scale)
+    for i in ascending[small[ascending]]:
       trial = where.balanced(onp.where(where.indices == i, 0.0, entries))
       there = optimizer.value(trial)
       if there >= value - _ZERO_COST and likelihood.is_possible(trial):
@@ -102,8 +103,3 @@ def with_zeros(
       return optimum
     optimum = risen
   return optimum
-
-
-def _ascending(chosen: onp.ndarray, sizes: onp.ndarray) -> list[int]:
-  """Returns the chosen indices, ordered by size."""
-  return [int(i) for i in onp.argsort(sizes) if chosen[i]]

@@ -105,13 +105,14 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       onp.where(has_high, first + counts - 1, -1),
     )
     self.owners = owners = onp.repeat(onp.arange(len(counts)), counts)
-    self.names = tuple(self.number_names[i] for i in owners)
-    self.units = onp.where(is_real[owners], 1.0, 0.0)
-    self.may_be_zero = onp.logical_not(self.is_real)
-    self.indices = onp.arange(len(owners))
     arrays = onp.arange(len(self._sizes))
     self.arrays = onp.repeat(arrays, self._sizes)[owners]
-    self.entries = self.all_entries = self.entries_of(argument, numbers)
+    self.set_entries(
+      tuple(self.number_names[i] for i in owners),
+      self.entries_of(argument, numbers),
+      onp.where(is_real[owners], 1.0, 0.0),
+      onp.logical_not(is_real[owners]),
+    )
     pairs = onp.flatnonzero(counts == 2)
     self.set_sums(
       onp.where(counts[owners] == 2, onp.searchsorted(pairs, owners), -1),
@@ -156,7 +157,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
         f"{self.number_names[i]} of {argument} is {flat[i]:g}: it must be "
         f"{' and '.join([*rules, 'finite'])}; for other values set bounds"
       )
-    entries = onp.zeros(len(self.names))
+    entries = onp.zeros(len(self.owners))
     with onp.errstate(invalid="ignore"):
       entries[lower[lower >= 0]] = (
         flat - onp.where(onp.isfinite(low), low, 0.0)

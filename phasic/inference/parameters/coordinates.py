@@ -140,7 +140,19 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
       for positions in together
       for i in positions
     }
-    self._set_all(values, known)
+    groups = [kind.group for kind in known.kinds]
+    sums = [x for x in dict.fromkeys(groups) if x is not None]
+    self.set_entries(
+      tuple(known.names),
+      values,
+      onp.zeros(len(values)),
+      onp.asarray([x.may_be_zero for x in known.kinds], bool),
+    )
+    self.set_sums(
+      onp.asarray([-1 if x is None else sums.index(x) for x in groups], int),
+      onp.ones(len(sums)),
+      onp.asarray([known.substochastic.get(x, False) for x in sums], bool),
+    )
     self.keep_only(values, free & (leader == self.indices))
     number = onp.full(len(values), -1, onp.int32)
     number[self.indices] = onp.arange(len(self.indices))
@@ -162,21 +174,6 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.root = self
     self.indices = onp.arange(len(self.names))
     self.all_entries = self.entries
-
-  def _set_all(self, values: onp.ndarray, known: entry_blocks.Names) -> None:
-    """Makes the map of all entries, the fitted and the others."""
-    self.names = tuple(known.names)
-    self.entries = self.all_entries = values
-    self.units = onp.zeros(len(values))
-    self.may_be_zero = onp.asarray([x.may_be_zero for x in known.kinds], bool)
-    self.indices = onp.arange(len(values))
-    groups = [kind.group for kind in known.kinds]
-    sums = [x for x in dict.fromkeys(groups) if x is not None]
-    self.set_sums(
-      onp.asarray([-1 if x is None else sums.index(x) for x in groups], int),
-      onp.ones(len(sums)),
-      onp.asarray([known.substochastic.get(x, False) for x in sums], bool),
-    )
 
   def distribution_at(self, entries: Array | onp.ndarray) -> DistributionT:
     """Makes the distribution with the given entries, an array (k,)."""

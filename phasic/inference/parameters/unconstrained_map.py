@@ -36,17 +36,6 @@ class UnconstrainedMap:
       determine: the largest one.
   """
 
-  names: tuple[str, ...]
-  entries: onp.ndarray
-  units: onp.ndarray
-  may_be_zero: onp.ndarray
-  indices: onp.ndarray
-  all_entries: onp.ndarray
-  groups: onp.ndarray
-  totals: onp.ndarray
-  substochastic: onp.ndarray
-  reference: onp.ndarray
-
   @property
   def has_free(self) -> onp.ndarray:
     """Whether each entry has a free parameter of its own, bool (k,)."""
@@ -71,6 +60,20 @@ class UnconstrainedMap:
   def is_inside(self, entries: onp.ndarray) -> onp.ndarray:
     """Returns whether each entry is off the boundary, zero, bool (k,)."""
     return self.is_real | (entries > 0)
+
+  def set_entries(
+    self,
+    names: tuple[str, ...],
+    entries: onp.ndarray,
+    units: onp.ndarray,
+    may_be_zero: onp.ndarray,
+  ) -> None:
+    """Sets all entries; see the attributes of the class."""
+    self.names = names
+    self.entries = self.all_entries = entries
+    self.units = units
+    self.may_be_zero = may_be_zero
+    self.indices = onp.arange(len(names))
 
   def set_sums(
     self, groups: onp.ndarray, totals: onp.ndarray, substochastic: onp.ndarray

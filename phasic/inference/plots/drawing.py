@@ -11,6 +11,7 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import known
 from phasic.inference.results import survival_estimates
+from phasic.internal import raw_arguments
 from phasic.internal.frameworks import Foreign
 
 # A matplotlib.axes.Axes; matplotlib is imported only when a plot is drawn.
@@ -41,7 +42,7 @@ class Range(NamedTuple):
     return 1.05 * self.last
 
 
-def checked_axes(axes: object) -> None:
+def check_axes(axes: object) -> None:
   """Raises unless `axes` is None or matplotlib's.
 
   Raises:
@@ -184,14 +185,18 @@ def log_survival_at_entry(
   return log_survival
 
 
-def check_single(distribution: Distribution) -> None:
-  """Raises unless the argument is a distribution without a batch."""
+def check_arguments(
+  distribution: Distribution, axes: object, label: str = ""
+) -> None:
+  """Raises unless the arguments of a plot of one distribution are valid."""
   check_type("distribution", distribution)
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(
       f"distribution has batch shape {shape}: plots take a single distribution; slice it, e.g. dist[0]"
     )
+  check_axes(axes)
+  raw_arguments.check_string("label", label)
 
 
 def check_type(name: str, distribution: object) -> None:

@@ -12,7 +12,6 @@ from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import survival_estimates
-from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
 
@@ -71,10 +70,8 @@ def plot_hazard(
     >>> axes.get_ylabel()
     'hazard'
   """
-  drawing.check_single(distribution)
+  drawing.check_arguments(distribution, axes, label)
   num_groups = whole_number("num_groups", num_groups, 1)
-  drawing.checked_axes(axes)
-  raw_arguments.check_string("label", label)
   half = 0.5 if drawing.counts(distribution) else 0.0
   groups, last = None, 0.0
   if observations is not None:

@@ -9,7 +9,6 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.plots import drawing
 from phasic.inference.plots.drawing import Axes
 from phasic.inference.results import survival_estimates
-from phasic.internal import raw_arguments
 from phasic.internal.arrays import Seed
 
 
@@ -53,9 +52,7 @@ def plot_survival(
     >>> axes.get_ylabel()
     'survival function'
   """
-  drawing.check_single(distribution)
-  drawing.checked_axes(axes)
-  raw_arguments.check_string("label", label)
+  drawing.check_arguments(distribution, axes, label)
   shown, estimate = drawing.Range(-1.0, 0.0), None
   if observations is not None:
     estimate = survival_estimates.kaplan_meier(observations)
@@ -109,8 +106,7 @@ def plot_quantiles(
     >>> axes.get_ylabel()
     'time of the event'
   """
-  drawing.check_single(distribution)
-  drawing.checked_axes(axes)
+  drawing.check_arguments(distribution, axes)
   estimate = survival_estimates.kaplan_meier(observations)
   given = drawing.range_of(observations).given
   before = onp.concatenate([onp.ones(1), estimate.survival[:-1]])
@@ -176,7 +172,7 @@ def plot_posterior_predictive(
   shape = draws.batch_shape
   if len(shape) != 1 or shape[0] is None:
     raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
-  drawing.checked_axes(axes)
+  drawing.check_axes(axes)
   estimate = survival_estimates.kaplan_meier(observations)
   shown = drawing.range_of(observations)
   times = drawing.grid(draws, shown.start, shown.end)

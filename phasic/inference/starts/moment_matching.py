@@ -185,24 +185,21 @@ def _match_three(
   mean: float, n2: float, n3: float, n: int
 ) -> acyclic_phase_type.AcyclicPhaseType:
   """Returns a chain of n phases with a mean and two normalized moments."""
-  candidates = _after(n2, n3, n) + _before(n2, n3, n)
-  best, least = None, math.inf
-  for p, single, others, is_first in candidates:
-    numbers = (p, single, others)
-    if not all(math.isfinite(x) for x in numbers):
-      continue
-    if not (-1e-12 <= p <= 1 + 1e-12 and single > 0 and others > 0):
-      continue
-    p = min(max(p, 0.0), 1.0)
-    error = _error(p, single, others, is_first, n, (1.0, n2, n2 * n3))
-    if error < least:
-      best, least = (p, single, others, is_first), error
-  if best is None or not least <= _TOLERANCE:
+  chains = [
+    (min(max(p, 0.0), 1.0), single, others, is_first)
+    for p, single, others, is_first in _after(n2, n3, n) + _before(n2, n3, n)
+    if -1e-12 <= p <= 1 + 1e-12
+    and 0 < single < math.inf
+    and 0 < others < math.inf
+  ]
+  errors = [_error(*chain, n, (1.0, n2, n2 * n3)) for chain in chains]
+  near = [i for i, error in enumerate(errors) if error <= _TOLERANCE]
+  if not near:
     raise ValueError(
       f"three moments are too near the limits of {n} phases to be matched: "
       "match two of them, or take one more phase"
     )
-  p, single, others, is_first = best
+  p, single, others, is_first = chains[min(near, key=lambda i: errors[i])]
   single, others = single / mean, others / mean
   if is_first:
     masses = [p, 1.0 - p] + [0.0] * (n - 2)
