@@ -40,10 +40,11 @@ def to_gamma(p: distribution_lib.Distribution, q: Tree) -> Array:
   """Computes KL(p, q) for a distribution p, and q of the class `tfd.Gamma`."""
   second = Gamma(q)
   gamma = _as_gamma(p, second)
-  if gamma is None:
-    divergence = comparable.compare(p, second)  # type: ignore[arg-type]
-  else:
-    divergence = gamma.kl_divergence(second.gamma)
+  divergence = (
+    comparable.compare(p, second)  # type: ignore[arg-type]
+    if gamma is None
+    else gamma.kl_divergence(second.gamma)
+  )
   return structures.cast(divergence, p.dtype)
 
 
@@ -51,10 +52,11 @@ def from_gamma(p: Tree, q: distribution_lib.Distribution) -> Array:
   """Computes KL(p, q) for p of the class `tfd.Gamma`, and a distribution q."""
   first = Gamma(p)
   gamma = _as_gamma(q, first)
-  if gamma is None:
-    divergence = comparable.compare(first, q)  # type: ignore[arg-type]
-  else:
-    divergence = first.gamma.kl_divergence(gamma)
+  divergence = (
+    comparable.compare(first, q)  # type: ignore[arg-type]
+    if gamma is None
+    else first.gamma.kl_divergence(gamma)
+  )
   return structures.cast(divergence, q.dtype)
 
 
@@ -89,10 +91,11 @@ class Gamma:
     self.name = gamma.name
     self.batch_shape = tuple(gamma.batch_shape)
     concentration = structures.cast(gamma.concentration, wide)
-    if gamma.rate is None:
-      rate = np.exp(structures.cast(gamma.log_rate, wide))
-    else:
-      rate = structures.cast(gamma.rate, wide)
+    rate = (
+      np.exp(structures.cast(gamma.log_rate, wide))
+      if gamma.rate is None
+      else structures.cast(gamma.rate, wide)
+    )
     self._arrays = concentration, rate
     self.gamma = tfp.distributions.Gamma(concentration, rate)
 

@@ -47,8 +47,9 @@ def kingman(
   lineages = onp.arange(n, 1, -1)
   pairs = lineages * (lineages - 1) / 2.0
   states = onp.arange(n - 1)
-  built = merger_graph(states, states + 1, pairs, tuple(lineages.tolist()))
-  return graph_lib.Graph._from_built(built)
+  return graph_lib.Graph._from_built(
+    merger_graph(states, states + 1, pairs, tuple(lineages.tolist()))
+  )
 
 
 def block_counting(
@@ -84,8 +85,7 @@ def block_counting(
   """
   model_checks.at_least("num_samples", num_samples, 2)
   states = model_checks.check_block_counts(num_samples, max_states)
-  built = block_counts(int(num_samples), states)
-  return graph_lib.Graph._from_built(built)
+  return graph_lib.Graph._from_built(block_counts(int(num_samples), states))
 
 
 _State = tuple[int, int, int]

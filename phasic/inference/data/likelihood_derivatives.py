@@ -187,8 +187,12 @@ def _arguments(
 ) -> tuple[
   Array, Mapping[str, coordinates_lib.Table], Distribution, Observations
 ]:
-  all_entries = _array(where, where.embedded(entries))
-  return all_entries, where.changing, where.distribution, observations
+  return (
+    _array(where, where.embedded(entries)),
+    where.changing,
+    where.distribution,
+    observations,
+  )
 
 
 def _array(where: Coordinates, entries: onp.ndarray) -> Array:

@@ -26,22 +26,26 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
   shapes = {
     name: static.shape(x) for name, x in arrays.items() if x is not None
   }
-  try:
-    shape = static.broadcast_shapes(*shapes.values())
-  except ValueError:
-    listed = ", ".join(f"{name} {size}" for name, size in shapes.items())
-    raise ValueError(f"shapes do not broadcast: {listed}") from None
+  shape = common_shape(shapes)
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
   # Sizes that are dynamic cannot be compared.
   known = all(isinstance(d, int) for size in shapes.values() for d in size)
-  broadcast = {
+  return {
     name: x
     if x is None or (known and shapes[name] == shape)
     else np.broadcast_to(x, shape)
     for name, x in arrays.items()
   }
-  return broadcast
+
+
+def common_shape(shapes: Mapping[str, static.Shape]) -> static.Shape:
+  """Broadcasts shapes; raises ValueError that lists them if they do not fit."""
+  try:
+    return static.broadcast_shapes(*shapes.values())
+  except ValueError:
+    listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    raise ValueError(f"shapes do not broadcast: {listed}") from None
 
 
 def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:

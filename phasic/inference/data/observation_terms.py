@@ -79,10 +79,11 @@ def _find_events(
   if events is not None and events.is_discrete:
     observation_rules.check_counts(lower, upper)
   if cause is not None:
-    if events is None:
-      causes = inferring.causes(distribution)
-    else:
-      causes = competing_risks.causes(events.chain)
+    causes = (
+      inferring.causes(distribution)
+      if events is None
+      else competing_risks.causes(events.chain)
+    )
     if causes is None:
       raise TypeError(
         f"distribution is {kind}: only distributions of graphs have causes; "

@@ -83,6 +83,7 @@ def read(
   cause = None
   if "cause" in names:
     cause = _causes(_values(table, names["cause"]), names["cause"], causes)
+  labels = {**names, "weights": names.get("weight", "weights")}
   if "time" in names:
     times, event = required("time"), column("event")
     arrays: Columns = (times, None, weights, entry, cause)
@@ -90,28 +91,20 @@ def read(
       arrays = ends(
         times, event, weights, entry, cause, (names["time"], names["event"])
       )
-    _check(arrays, names, names["time"], names["time"])
-    return arrays
-  lower, upper = required("lower", -1.0), required("upper", math.inf)
-  nothing = (lower < 0) & (upper == math.inf)
-  rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
-  value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)
-  if cause is not None:
-    cause = onp.where(upper == math.inf, -1, cause)
-  arrays = (lower, upper, weights, entry, cause)
-  _check(arrays, names, names["lower"], names["upper"])
-  return arrays
-
-
-def _check(
-  arrays: Columns, names: Mapping[str, str], lower: str, upper: str
-) -> None:
-  """Raises ValueError for invalid values; messages name the columns."""
-  labels = {**names, "lower": lower, "upper": upper}
-  labels["weights"] = names.get("weight", "weights")
+    labels |= {"lower": names["time"], "upper": names["time"]}
+  else:
+    lower, upper = required("lower", -1.0), required("upper", math.inf)
+    nothing = (lower < 0) & (upper == math.inf)
+    rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
+    value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)
+    if cause is not None:
+      cause = onp.where(upper == math.inf, -1, cause)
+    arrays = (lower, upper, weights, entry, cause)
+  # Messages name the columns.
   observation_rules.check_known(
     dict(zip(observation_rules.NAMES, arrays, strict=True)), labels
   )
+  return arrays
 
 
 def ends(
@@ -143,11 +136,7 @@ def ends(
   if cause is not None:
     cause = structures.as_index_array(known("cause", cause, _RULE), "cause")
     shapes["cause"] = static.shape(cause)
-  try:
-    onp.broadcast_shapes(*shapes.values())
-  except ValueError:
-    listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
-    raise ValueError(f"shapes do not broadcast: {listed}") from None
+  observation_rules.common_shape(shapes)
   good = (seen == 0) | (seen == 1)
   value_rules.check(name, seen, onp.asarray(good), "it must be bool, or 0 or 1")
   value_rules.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
@@ -225,8 +214,6 @@ def _numbers(table: TableLike, name: str) -> onp.ndarray:
     lost = _missing(values)
     if any(isinstance(x, str) for x in values):
       values = onp.asarray(values, dtype=str)
-    elif onp.all(lost):
-      values = onp.full(len(values), math.nan)
     else:
       # NumPy infers the dtype of the objects, which need not be numbers.
       kept = onp.asarray(list(values[onp.logical_not(lost)]))

@@ -164,8 +164,7 @@ def _within(
     result = step(at)
     entries = coordinates_lib.entries_at(where, result.distribution)
     entries = onp.clip(where.balanced(entries), *limits)
-    kept = where.distribution_at(entries)
-    return result._replace(distribution=kept)
+    return result._replace(distribution=where.distribution_at(entries))
 
   return within
 

@@ -40,13 +40,14 @@ def named_starts(
     limits: lower and upper bounds of the entries.
     is_possible: a rule for starts that the user did not give.
   """
-  if starts is None:
-    others = _like(where, start, observations)
-  else:
-    others = [
+  others = (
+    _like(where, start, observations)
+    if starts is None
+    else [
       (f"starts[{i}]", _user_start(where, i, other))
       for i, other in enumerate(starts)
     ]
+  )
   others = [(name, onp.clip(x, *limits)) for name, x in others]
   near = _perturbed(where, start, num_starts - 1, seed, limits)
   return [
@@ -104,8 +105,8 @@ def _perturbed(
 
 def fits_into(where: Coordinates, other: Distribution) -> bool:
   """Returns whether a distribution has the same entries that are not zero."""
-  theirs = coordinates_lib.Coordinates(other).names
-  return theirs == coordinates_lib.Coordinates(where.distribution).names
+  mine = coordinates_lib.Coordinates(where.distribution)
+  return mine.names == coordinates_lib.Coordinates(other).names
 
 
 def _user_start(where: Coordinates, i: int, other: Distribution) -> onp.ndarray:

@@ -236,12 +236,13 @@ class UnconstrainedMap:
     for g, total in enumerate(self.totals):
       members = onp.flatnonzero((self.groups == g) & self.has_free)
       last = onp.flatnonzero((self.groups == g) & self.reference)
-      probs = np.take(free, position[members], axis=-1)
-      if self.substochastic[g]:
-        probs = bijectors.SoftmaxWithSlack(1).forward(probs)
-      else:
-        probs = bijectors.SoftmaxCentered(1).forward(probs)
-      parts.append(probs * total)
+      ratios = np.take(free, position[members], axis=-1)
+      bijector = (
+        bijectors.SoftmaxWithSlack(1)
+        if self.substochastic[g]
+        else bijectors.SoftmaxCentered(1)
+      )
+      parts.append(bijector.forward(ratios) * total)
       order.append(onp.concatenate([members, last]))
     inverse = onp.argsort(onp.concatenate(order))
     return np.take(np.concatenate(parts, axis=-1), inverse, axis=-1)

@@ -147,8 +147,7 @@ def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
 
 def counts(distribution: Distribution) -> bool:
   """Returns whether the distribution has whole numbers as values."""
-  constraint: str = distribution.support.constraint
-  return constraint == "nonnegative_integer"
+  return bool(distribution.support.constraint == "nonnegative_integer")
 
 
 def values(

@@ -154,10 +154,11 @@ def split(information: onp.ndarray, least: onp.ndarray | None = None) -> Bends:
       the largest eigenvalue.
   """
   values, vectors = onp.linalg.eigh(information)
-  if least is None:
-    limits = FLAT * onp.max(onp.abs(values), initial=0.0)
-  else:
-    limits = onp.matmul(least, vectors**2)
+  limits = (
+    FLAT * onp.max(onp.abs(values), initial=0.0)
+    if least is None
+    else onp.matmul(least, vectors**2)
+  )
   down = values > limits
   kept = vectors[:, down]
   return Bends(

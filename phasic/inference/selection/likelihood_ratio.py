@@ -187,10 +187,9 @@ def why_irregular(smaller: fits.Fit, larger: fits.Fit) -> str:
     )
   entries = coordinates_lib.entries_at(larger_model, smaller.distribution)
   _check_nested(larger_model, entries, blocks)
-  statuses = _statuses(larger_model, entries, larger)
   return "; ".join(
     f"{name} of larger is {status} under smaller"
-    for name, status in statuses.items()
+    for name, status in _statuses(larger_model, entries, larger).items()
     if status != uncertainty.IDENTIFIED
   )
 

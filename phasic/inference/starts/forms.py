@@ -182,12 +182,10 @@ def spread(
     dtype: of the parameters.
   """
   rates = onp.geomspace(1.0 / _SPREAD, _SPREAD, p) if p > 1 else onp.ones(1)
-  counts: tuple[int, ...]
+  counts: tuple[int, ...] = (1,) * p
   if form == "hyper-erlang":
     counts = (p,) if p == 1 else (p // 2, p - p // 2)
     rates = onp.asarray(counts) * onp.geomspace(0.5, 2.0, len(counts))
-  else:
-    counts = (1,) * p
   if form in ("hyper-erlang", "hyperexponential"):
     masses = onp.full(len(counts), 1.0 / len(counts))
     times = onp.asarray(counts) / rates
@@ -200,8 +198,7 @@ def spread(
     times = onp.cumsum(1.0 / rates[::-1])[::-1]
   rates = rates * (float(onp.sum(masses * times)) / mean)
   if form in ("hyper-erlang", "hyperexponential"):
-    mixture = Branches(counts, masses, rates)
-    return near_branches(form, mixture, dtype)
+    return near_branches(form, Branches(counts, masses, rates), dtype)
   return _series_chain(form, masses, rates, dtype)
 
 
