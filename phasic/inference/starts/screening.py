@@ -228,9 +228,10 @@ def summary(
     counts += [onp.sum(weights[group]) for group in groups]
   dtype = static.dtype_name(observations.lower)
 
-  entry = observations.entry
-  if entry is not None:
-    entry = onp.asarray(host_values("entry", entry)[chosen], dtype)
+  entry: onp.ndarray | None = None
+  if observations.entry is not None:
+    late = host_values("entry", observations.entry)
+    entry = onp.asarray(late[chosen], dtype)
   return observations_lib.Observations(
     onp.asarray(lower[chosen], dtype),
     onp.asarray(upper[chosen], dtype),
