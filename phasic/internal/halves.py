@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 import functools
 import inspect
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy as onp
@@ -29,14 +29,6 @@ _SINGLE = "float32"
 _NUMBERS = frozenset((bool, complex, float, int, str))
 # The public module whose results, fits, stay in float32.
 _FITS = "inference"
-_CallT = TypeVar("_CallT", bound=Callable[..., Any])
-
-
-class _HasSingle(Protocol):
-  """A structure of arrays, e.g. a distribution."""
-
-  def _as_single(self) -> object:
-    """Returns the same structure with half precision converted to float32."""
 
 
 @functools.cache
@@ -90,16 +82,13 @@ def common(values: object, half: str | None = None) -> str | None:
 
   def add(x: object) -> object:
     name = dtype_name(x)
-    if name in EPS or (name in dtypes.FLOATS and not _is_weak(x)):
+    is_weak = _is_array(x) and static.is_weak(x)
+    if name in EPS or (name in dtypes.FLOATS and not is_weak):
       names.add(name)
     return x
 
   mapped(add, values)
   return names.pop() if len(names) == 1 and names <= EPS.keys() else None
-
-
-def _is_weak(x: object) -> bool:
-  return _is_array(x) and static.is_weak(x)
 
 
 def _is_array(x: object) -> bool:
@@ -119,8 +108,7 @@ def mapped(convert: Callable[[Any], object], x: Any) -> Any:
 def as_single(x: Any) -> Any:
   """Converts an array or a distribution of half precision to float32."""
   if hasattr(type(x), "_as_single"):
-    structured: _HasSingle = x
-    return structured._as_single()
+    return x._as_single()
   if _is_array(x) and dtype_name(x) in EPS:
     return structures.cast(x, _SINGLE)
   return x
@@ -178,23 +166,33 @@ def _check_held(
     )
 
 
-def divisor(probs: Array, atom: Array | None, half: str) -> Array:
-  """Returns the sum of masses if it is one but for rounding, else one.
+def divide_masses(
+  parameters: dict[str, Any], name: str, beside: str, half: str | None
+) -> None:
+  """Divides masses by their sum if that is one but for rounding.
 
-  Probabilities of a half dtype sum to one only within its rounding. They are
-  divided by their sum, which counts as constant: derivatives are not projected.
+  Probabilities of a half dtype sum to one only within its rounding. Their sum
+  counts as constant: derivatives are not projected.
 
   Args:
-    probs: float32 (..., p), converted from the half dtype.
-    atom: a further mass of the sum, float32 (...), or None.
-    half: the dtype.
+    parameters: converted to float32, by name; they are changed.
+    name: of the masses, (..., p).
+    beside: the name of a further mass (...), which may be None.
+    half: the dtype of the masses as they were given; of another dtype they are
+      not changed.
   """
+  if half not in EPS or static.rank(parameters[name]) < 1:
+    return
+  probs, atom = parameters[name], parameters.get(beside)
   total = np.sum(autodiff.stop_gradient(probs), axis=-1)
   if atom is not None:
+    atom = structures.as_array(atom, _SINGLE, beside)
     total = total + autodiff.stop_gradient(atom)
-  return np.where(
-    np.abs(total - 1.0) <= 2.0 * EPS[half], total, np.ones_like(total)
-  )
+  is_near = np.abs(total - 1.0) <= 2.0 * EPS[half]
+  total = np.where(is_near, total, np.ones_like(total))
+  parameters[name] = probs / total[..., None]
+  if atom is not None:
+    parameters[beside] = atom / total
 
 
 def result(x: Any, half: str | None) -> Any:
@@ -202,17 +200,20 @@ def result(x: Any, half: str | None) -> Any:
   return x if half is None else mapped(lambda y: as_half(y, half), x)
 
 
-def lifted(function: _CallT, converts_result: bool = True) -> _CallT:
-  """Returns a public function with the rule of half precision.
+def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+  """Calls a function of arrays of at least single precision, with the rule."""
+  half = common((args, kwargs))
+  args, kwargs = mapped(as_single, (args, kwargs))
+  return result(function(*args, **kwargs), half)
 
-  Args:
-    function: a function of arrays of at least single precision.
-    converts_result: whether results are converted to a half dtype.
-  """
+
+def _lifted(function: Any, package: str) -> Any:
+  """Returns a function of a public module with the rule of half precision."""
+  converts_result = package.rpartition(".")[2] != _FITS
   signature = inspect.signature(function)
 
   @functools.wraps(function)
-  def call(*args: Any, **kwargs: Any) -> Any:
+  def converted(*args: Any, **kwargs: Any) -> Any:
     if not are_among(args) and not (kwargs and are_among(kwargs.values())):
       return function(*args, **kwargs)
     half = common((args, kwargs)) if converts_result else None
@@ -221,28 +222,16 @@ def lifted(function: _CallT, converts_result: bool = True) -> _CallT:
     except TypeError:  # The function raises it at the user's line.
       return function(*args, **kwargs)
     single = mapped(as_single, arguments)
-    _divide(single, dtype_name(arguments.get("initial_probs")))
+    given = dtype_name(arguments.get("initial_probs"))
+    divide_masses(single, "initial_probs", "prob_zero", given)
     bound = inspect.BoundArguments(signature, single)
     return result(function(*bound.args, **bound.kwargs), half)
 
-  return call  # type: ignore[return-value]
+  converted.__module__ = package  # There pickle finds it.
+  return converted
 
 
-def _divide(arguments: dict[str, Any], half: str | None) -> None:
-  """Divides the initial masses of a function's arguments by their sum."""
-  if half not in EPS:
-    return
-  probs, atom = arguments["initial_probs"], arguments.get("prob_zero")
-  if static.rank(probs) < 1:
-    return
-  atom = None if atom is None else structures.as_array(atom, _SINGLE)
-  total = divisor(probs, atom, half)
-  arguments["initial_probs"] = probs / total[..., None]
-  if atom is not None:
-    arguments["prob_zero"] = atom / total
-
-
-def public(value: object, package: str, name: str) -> object:
+def public(value: Any, package: str, name: str) -> Any:
   """Returns an object of a public module; in JAX, functions with the rule.
 
   Args:
@@ -253,13 +242,6 @@ def public(value: object, package: str, name: str) -> object:
   if MODE == "jax":
     # `register_kl` has classes as arguments.
     is_lifted = inspect.isfunction(value) and name != "register_kl"
-    return _public(value, package) if is_lifted else value
+    return _lifted(value, package) if is_lifted else value
   else:
     return value
-
-
-def _public(function: Any, package: str) -> Any:
-  """Returns a function of a public module with the rule of half precision."""
-  wrapped = lifted(function, package.rpartition(".")[2] != _FITS)
-  wrapped.__module__ = package  # There pickle finds it.
-  return wrapped

@@ -336,7 +336,7 @@ class Distribution(parameterized.Parameterized):
       0.000
     """
     x = self.sample(sample_shape, seed)
-    return x, self._result("log_prob", self._log_prob(x), x)
+    return x, self.log_prob(x)
 
   def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.

@@ -1,9 +1,10 @@
 """Distributions with parameters of half precision, in JAX.
 
 Such a distribution keeps its arrays as they are given, so that leaves, copies,
-slices and gradients have their dtype. A public method is called for the same
-distribution with float32 arrays, see `halves`. Here nothing happens in NumPy and
-TensorFlow.
+slices and gradients have their dtype. `halves.call` calls a public method for
+the same distribution with float32 arrays: inside, `dtype` and all properties are
+single precision. It stands around each public method, as the dtype of a result
+depends on all arguments together. NumPy and TensorFlow refuse half precision.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from typing import Any, TypeVar
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
 from phasic.internal import halves
-from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
 
 MODE = "numpy"
 # Stands for what is not known yet.
@@ -27,7 +26,8 @@ _WITHIN = "distribution"
 # The fields of edges that have half precision.
 _WEIGHTS = ("parameters", "coefficients", "constants")
 _MASSES = ("probabilities", "subprobabilities")
-# Public attributes that are no results: what users gave, or parts of it.
+# Public attributes without the rule: what users gave, or parts of it, and what
+# calls methods that have it.
 _AS_GIVEN = frozenset(
   (
     "batch_shape",
@@ -43,9 +43,11 @@ _AS_GIVEN = frozenset(
     "num_rewards",
     "parameters",
     "params",
+    "sample_and_log_prob",
   )
 )
-
+# Methods that may have a distribution of half precision as their argument.
+_OF_TWO = ("cross_entropy", "kl_divergence")
 
 _T = TypeVar("_T")
 
@@ -56,17 +58,12 @@ def adapt(cls: type) -> None:
     for name, x in list(vars(cls).items()):
       if name == "_keep":
         setattr(cls, name, _keeping(x))
-      elif not name.startswith("_") and name not in _AS_GIVEN:
-        setattr(cls, name, _public(name, x))
-
-
-def _public(name: str, x: Any) -> Any:
-  """Returns a public attribute of a class, methods with the rule."""
-  if isinstance(x, types.FunctionType):
-    return _lifted(x)
-  if isinstance(x, property) and x.fget is not None:
-    return property(_shown(name, x.fget), doc=x.__doc__)
-  return x
+      elif name.startswith("_") or name in _AS_GIVEN:
+        continue
+      elif isinstance(x, types.FunctionType):
+        setattr(cls, name, _lifted(name, x))
+      elif isinstance(x, property):
+        setattr(cls, name, property(_shown(name, x.fget), doc=x.__doc__))
 
 
 def half_of(distribution: Any) -> str | None:
@@ -95,26 +92,26 @@ def single(distribution: _T) -> _T:
   their sum. In NumPy and TensorFlow the result is the distribution itself.
   """
   if MODE == "jax":
-    own: Any = distribution
-    if _find(own) is None:
+    given: Any = distribution
+    if _find(given) is None:
       return distribution
-    if own._single is not None:
-      return own._single
-    properties = own._properties()
-    parameters = dict(own._parameters)
-    parameters.update(_singles(properties, parameters))
-    if _WITHIN in parameters:
-      parameters[_WITHIN] = halves.as_single(parameters[_WITHIN])
-    found = type(own)._unflatten(parameters)
-    object.__setattr__(found, "_half", None)
-    object.__setattr__(found, "_is_warned_of", own._is_warned_of)
+    if given._single is not None:
+      return given._single
+    properties = given._properties()
+    singles = _singles(properties, given._parameters)
+    parameters = {**given._parameters, **singles}
+    within = given._parameters.get(_WITHIN)
+    if within is not None:
+      parameters[_WITHIN] = halves.as_single(within)
+    converted = type(given)._unflatten(parameters)
+    object.__setattr__(converted, "_half", None)
+    object.__setattr__(converted, "_is_warned_of", given._is_warned_of)
     leaves = structure.leaves({name: parameters[name] for name in properties})
-    within = parameters.get(_WITHIN)
-    given = own._parameters.get(_WITHIN)
-    is_kept = given is None or within is given or within is given._single
+    inner = parameters.get(_WITHIN)
+    is_kept = within is None or inner is within or inner is within._single
     if is_kept and structures.are_lasting(leaves.values()):
-      object.__setattr__(distribution, "_single", found)
-    return found
+      object.__setattr__(distribution, "_single", converted)
+    return converted
   else:
     return distribution
 
@@ -141,21 +138,14 @@ def _singles(
   properties: parameter_properties.Properties, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
   """Converts the array parameters to float32; masses are divided by sums."""
-  found = {
+  converted = {
     name: _mapped(halves.as_single, parameters[name]) for name in properties
   }
   for name, prop in properties.items():
-    half = halves.dtype_name(parameters[name])
-    if half in halves.EPS and prop.constraint.name in _MASSES:
-      atom = found.get(prop.constraint.beside)
-      if atom is not None:
-        atom = structures.as_array(atom, "float32", prop.constraint.beside)
-      if static.rank(found[name]) > 0:
-        total = halves.divisor(found[name], atom, half)
-        found[name] = found[name] / total[..., None]
-        if atom is not None:
-          found[prop.constraint.beside] = atom / total
-  return found
+    if prop.constraint.name in _MASSES:
+      half = halves.dtype_name(parameters[name])
+      halves.divide_masses(converted, name, prop.constraint.beside, half)
+  return converted
 
 
 def _mapped(convert: Callable[[Any], Any], value: Any) -> Any:
@@ -215,45 +205,31 @@ def _keeping(keep: Callable[..., None]) -> Callable[..., None]:
   return method
 
 
-def _lifted(function: Callable[..., Any]) -> Callable[..., Any]:
+def _lifted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
   """Returns a public method with the rule of half precision."""
-  name = function.__name__
-  takes_distribution = name in ("cross_entropy", "kl_divergence")
+  takes_other = name in _OF_TWO
 
   @functools.wraps(function)
   def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-    half = self._half
-    if half is None and not takes_distribution:
-      return function(self, *args, **kwargs)
-    if half is UNKNOWN:
-      half = _find(self)
-    others = (args, kwargs)
-    if half is None and not (
-      takes_distribution and halves.are_among((*args, *kwargs.values()))
+    is_usual = self._half is None or _find(self) is None
+    if is_usual and not (
+      takes_other and halves.are_among((*args, *kwargs.values()))
     ):
       return function(self, *args, **kwargs)
-    common = halves.common(others, half) if half in halves.EPS else None
-    if name == "sample_and_log_prob" and common is not None:
-      # The density is that of the rounded sample, which is returned.
-      x = self.sample(*args, **kwargs)
-      return x, self.log_prob(x)
-    args, kwargs = halves.mapped(halves.as_single, others)
-    return halves.result(function(single(self), *args, **kwargs), common)
+    return halves.call(function, self, *args, **kwargs)
 
   return method
 
 
-def _shown(
-  name: str, function: Callable[..., Any]
-) -> Callable[..., Array | None]:
+def _shown(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
   """Returns the function of a property with the rule of half precision."""
-  lifted = _lifted(function)
 
-  @functools.wraps(function)
   def shown(self: Any) -> Any:
     if self._half is None or _find(self) is None:
       return function(self)
     given = self._parameters.get(name)
-    return lifted(self) if given is None else structure.shown(given)
+    if given is not None:
+      return structure.shown(given)
+    return halves.call(function, self)
 
   return shown
