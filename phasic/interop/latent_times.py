@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import sampling
+from phasic.distributions.base import samples
 from phasic.internal import static
 
 _WAY_OUT = (
@@ -60,7 +60,7 @@ def check(distribution: distribution_lib.Distribution) -> None:
 
 def _has_given_mass(distribution: distribution_lib.Distribution) -> bool:
   """Returns whether a `prob_zero` is given that is not known to be zero."""
-  if distribution.reparameterization_type is sampling.FULLY_REPARAMETERIZED:
+  if distribution.reparameterization_type is samples.FULLY_REPARAMETERIZED:
     return False
   for name, value in distribution.parameters.items():
     if isinstance(value, distribution_lib.Distribution):

@@ -16,7 +16,7 @@ import numpy as np
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import sampling
+from phasic.distributions.base import samples
 from phasic.internal import late_names
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -183,7 +183,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """Whether samples are differentiable in the parameters."""
     return (
       self.distribution.reparameterization_type
-      is sampling.FULLY_REPARAMETERIZED
+      is samples.FULLY_REPARAMETERIZED
     )
 
   @property

@@ -16,7 +16,7 @@ from numpyro.distributions import constraints
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
-from phasic.distributions.base import supports
+from phasic.distributions.base import samples
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -113,7 +113,7 @@ def distribution_constraint(
   return support
 
 
-def _support_constraint(support: supports.Support) -> constraints.Constraint:
+def _support_constraint(support: samples.Support) -> constraints.Constraint:
   """Returns NumPyro's constraint for a support."""
   low, high = support.low, support.high
   known = None if high is None else static.concrete(high)

@@ -13,8 +13,8 @@ import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import sampling
-from phasic.distributions.base import slicing
+from phasic.distributions.base import samples
+from phasic.distributions.base import special_methods
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import late_names
 from phasic.internal import static
@@ -139,7 +139,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     self._held = [
       tfp_parameters.held_graphs(x) for x in wrapped.parameters.values()
     ]
-    full = sampling.FULLY_REPARAMETERIZED
+    full = samples.FULLY_REPARAMETERIZED
     tfp.distributions.AutoCompositeTensorDistribution.__init__(
       self,
       dtype=_dtype(wrapped.dtype),
@@ -163,7 +163,7 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
       return wrap, (self._wrapped,)
     return super().__reduce__()
 
-  def __getitem__(self, slices: slicing.Index) -> TFPDistribution:
+  def __getitem__(self, slices: special_methods.Index) -> TFPDistribution:
     return wrap(self._wrapped[slices])
 
   def _broadcast_parameters_with_batch_shape(

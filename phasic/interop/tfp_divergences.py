@@ -14,8 +14,8 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import divergences
-from phasic.distributions.base import supports
+from phasic.distributions.base import method_results
+from phasic.distributions.base import samples
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
@@ -68,7 +68,7 @@ def _as_gamma(
   if parts is None:
     return None
   comparable.check_same_kind("kl_divergence", distribution, other)  # type: ignore[arg-type]
-  divergences.check_batches("kl_divergence", distribution, other)
+  method_results.check_batches("kl_divergence", distribution, other)
   count, rate = parts
   rate = structures.cast(rate, static.wide_float())
   return tfp.distributions.Gamma(np.zeros_like(rate) + float(count), rate)
@@ -102,8 +102,8 @@ class Gamma:
   def _batch_shape(self) -> static.Shape:
     return static.broadcast_shapes(*map(static.shape, self._arrays))
 
-  def _support(self) -> supports.Support:
-    return supports.Support("nonnegative")
+  def _support(self) -> samples.Support:
+    return samples.Support("nonnegative")
 
   def _jumps(self) -> None:
     return None

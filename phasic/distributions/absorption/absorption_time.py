@@ -10,9 +10,9 @@ import numpy as np
 
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
-from phasic.distributions.base import deferred
-from phasic.distributions.base import nan_reasons
-from phasic.distributions.base import sampling
+from phasic.distributions.base import conversions
+from phasic.distributions.base import method_results
+from phasic.distributions.base import samples
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -44,7 +44,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return atoms.may_be_positive(self)
 
   @property
-  def reparameterization_type(self) -> sampling.ReparameterizationType:
+  def reparameterization_type(self) -> samples.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
     Those of continuous distributions can, by implicit reparameterization, if
@@ -58,8 +58,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     NaN; in functions traced by JAX or TensorFlow it is NaN itself.
     """
     if self._is_reparameterized():
-      return sampling.FULLY_REPARAMETERIZED
-    return sampling.NOT_REPARAMETERIZED
+      return samples.FULLY_REPARAMETERIZED
+    return samples.NOT_REPARAMETERIZED
 
   def expected_visits(self) -> Result:
     """Computes the expected numbers of visits to the phases, (..., p).
@@ -146,7 +146,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
         reactions, J. Phys. Chem. 81, 1977.
     """
     batch = self._batch_shape()
-    shape = sampling.static_shape(sample_shape)
+    shape = samples.static_shape(sample_shape)
     jumps = sample_paths.checked_jumps(num_jumps, shape, batch)
     own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
     found = sample_paths.sample_paths(
@@ -270,9 +270,9 @@ def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
   Raises:
     ValueError: there are more than 4096 phases.
   """
-  deferred.warn_of_variables(family.__name__, distribution)
+  conversions.warn_of_variables(family.__name__, distribution)
   initial_probs, matrix, exits, prob_zero = distribution._chain()
-  nan_reasons.warn_of_representation(distribution, initial_probs)
+  method_results.warn_of_representation(distribution, initial_probs)
   discrete = distribution._DISCRETE
   if operands.is_edges(matrix):
     dtype = distribution.dtype

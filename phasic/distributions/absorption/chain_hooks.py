@@ -10,11 +10,11 @@ import numpy as onp
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import time_kinds
-from phasic.distributions.base import chain_events
-from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import method_results
+from phasic.distributions.base import observed_events
+from phasic.distributions.base import samples
 from phasic.distributions.base import structure
-from phasic.distributions.base import supports
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -108,8 +108,8 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
   def _check_value(self, value: Array) -> Array:
     return self._functions.check_value(value)
 
-  def _support(self) -> supports.Support:
-    return supports.Support(self._functions.support)
+  def _support(self) -> samples.Support:
+    return samples.Support(self._functions.support)
 
   def _is_reparameterized(self) -> bool:
     if self._DISCRETE:
@@ -267,8 +267,8 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> chain_events.ChainEvents:
-    return chain_events.entered(self, lower, upper, entry)
+  ) -> observed_events.ChainEvents:
+    return observed_events.entered(self, lower, upper, entry)
 
   def _m_step_rates(
     self, statistics: rate_updates.SufficientStatistics
@@ -279,7 +279,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     return rate_updates.edge_parameters(edges, statistics)
 
 
-@divergences.register_kl(ChainHooks, ChainHooks)
+@method_results.register_kl(ChainHooks, ChainHooks)
 def kl_divergence(p: ChainHooks, q: ChainHooks) -> Array:
   """Computes the Kullback-Leibler divergence between two chains."""
   comparable.check_same_kind("kl_divergence", p, q)

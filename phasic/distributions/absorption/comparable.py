@@ -8,8 +8,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution
-from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import method_results
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -65,7 +65,7 @@ def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
   return distribution._nodes(distribution._batch_shape())
 
 
-@divergences.register_kl(Comparable, Comparable)
+@method_results.register_kl(Comparable, Comparable)
 def kl_divergence(p: Comparable, q: Comparable) -> Array:
   """Computes E log(p(X) / q(X)) for X distributed as p, by quadrature."""
   check_same_kind("kl_divergence", p, q)
@@ -92,7 +92,7 @@ def compare(p: Comparable, q: Comparable) -> Array:
         f"there is no kl_divergence of {type(p).__name__} and "
         f"{type(q).__name__}: {type(one).__name__} has no quadrature points"
       )
-  divergences.check_batches("kl_divergence", p, q)
+  method_results.check_batches("kl_divergence", p, q)
   return kl_divergence(p, q)
 
 

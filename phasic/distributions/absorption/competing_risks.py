@@ -6,7 +6,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.base import chain_events
+from phasic.distributions.base import observed_events
 from phasic.graphs.parts import contents
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -172,7 +172,7 @@ def causes(chain: object) -> tuple[str | None, ...] | None:
   return chain._causes()
 
 
-def models_by_cause(chain: chain_events.HasModel) -> list[Model]:
+def models_by_cause(chain: observed_events.HasModel) -> list[Model]:
   """Returns one model per cause, of the time until absorption by that cause.
 
   The last phase is where the other causes lead.

@@ -9,19 +9,15 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import bijectors
+from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
-from phasic.distributions.base import deferred
-from phasic.distributions.base import divergences
-from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
-from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import method_results
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
-from phasic.distributions.base import representation
-from phasic.distributions.base import sampling
-from phasic.distributions.base import slicing
+from phasic.distributions.base import samples
+from phasic.distributions.base import special_methods
 from phasic.distributions.base import structure
-from phasic.distributions.base import supports
 from phasic.internal import dtypes
 from phasic.internal import random
 from phasic.internal import raw_arguments
@@ -86,7 +82,7 @@ class Distribution(parameterized.Parameterized):
     """Adds the constructor of a subclass, from its declared parameters."""
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
-    half_precision.adapt(cls)
+    conversions.adapt(cls)
 
   def __init__(self, parameters: Mapping[str, object]):
     """Stores the parameters, and converts arrays to their common dtype.
@@ -120,14 +116,14 @@ class Distribution(parameterized.Parameterized):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    return half_precision.half_of(self) or dtypes.common_dtype(
+    return conversions.half_of(self) or dtypes.common_dtype(
       structure.leaves(self._arrays())
     )
 
   @property
-  def reparameterization_type(self) -> sampling.ReparameterizationType:
+  def reparameterization_type(self) -> samples.ReparameterizationType:
     """Whether samples can be differentiated in the parameters."""
-    return sampling.NOT_REPARAMETERIZED
+    return samples.NOT_REPARAMETERIZED
 
   @property
   def batch_shape(self) -> tuple[int | None, ...]:
@@ -163,18 +159,18 @@ class Distribution(parameterized.Parameterized):
     """Returns a copy with some arrays, by name, and options replaced."""
     return self.copy(**arrays, **options)
 
-  def __getitem__(self, index: slicing.Index) -> Self:
+  def __getitem__(self, index: special_methods.Index) -> Self:
     """Slices the batch: returns the distribution of a part of it."""
-    deferred.warn_of_variables("a slice", self)
+    conversions.warn_of_variables("a slice", self)
     return self._sliced(index)
 
   def _sliced(
-    self, index: slicing.Index, batch: static.Shape | None = None
+    self, index: special_methods.Index, batch: static.Shape | None = None
   ) -> Self:
     """Slices the batch, which is broadcast to the shape `batch` if given."""
-    sliced = slicing.slice_parameters(
+    sliced = special_methods.slice_parameters(
       self.parameter_properties(),
-      half_precision.kept_by_slices(self),
+      conversions.kept_by_slices(self),
       index,
       batch,
     )
@@ -186,7 +182,7 @@ class Distribution(parameterized.Parameterized):
     )
 
   def __repr__(self) -> str:
-    return representation.text_of(self, self._parameters)
+    return special_methods.text_of(self, self._parameters)
 
   def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
@@ -306,18 +302,18 @@ class Distribution(parameterized.Parameterized):
       ValueError: sample_shape has a negative size.
     """
     own = random.sanitize_seed(seed, salt=type(self).__name__)
-    shape = sampling.checked_shape(sample_shape)
+    shape = samples.checked_shape(sample_shape)
     whole = (*shape, *self._batch_shape(), *self._event_shape())
     whole = raw_arguments.checked_size(whole)
     n = 1
     for d in shape:
       n = n * d
     if isinstance(n, int):
-      samples = self._sample_n(n, own)
+      drawn = self._sample_n(n, own)
     else:
       # A traced number of samples may be zero: one is drawn and dropped.
-      samples = self._sample_n(np.maximum(n, 1), own)[:n]
-    return self._result("sample", np.reshape(samples, whole))
+      drawn = self._sample_n(np.maximum(n, 1), own)[:n]
+    return self._result("sample", np.reshape(drawn, whole))
 
   def sample_and_log_prob(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None
@@ -504,7 +500,7 @@ class Distribution(parameterized.Parameterized):
     Reference: S. Kullback, R. Leibler, On information and sufficiency, Ann.
       Math. Stat. 22, 1951.
     """
-    found = divergences.divergence(self, other, ("self", "other"))
+    found = method_results.divergence(self, other, ("self", "other"))
     return self._statistic("kl_divergence", found, other)
 
   def cross_entropy(self, other: hooks.Hooks) -> Result:
@@ -523,7 +519,7 @@ class Distribution(parameterized.Parameterized):
       0.500000
     """
     hooks.check_distribution("other", other)
-    divergences.check_batches("cross_entropy", self, other)
+    method_results.check_batches("cross_entropy", self, other)
     return self._statistic("cross_entropy", self._cross_entropy(other), other)
 
   def laplace_transform(self, u: ArrayLike) -> Result:
@@ -641,10 +637,10 @@ class Distribution(parameterized.Parameterized):
       >>> str(PhaseType([1.0], [[-1.0]]).diagnose(math.nan, "cdf"))
       'value: is NaN'
     """
-    return nan_reasons.reasons(self, value, method)
+    return method_results.reasons(self, value, method)
 
   @property
-  def support(self) -> supports.Support:
+  def support(self) -> samples.Support:
     """The set of possible finite values, without sets of probability zero.
 
     Example:
@@ -688,7 +684,7 @@ class Distribution(parameterized.Parameterized):
 DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)
-half_precision.adapt(Distribution)
+conversions.adapt(Distribution)
 
 
 def _shape_array(shape: static.Shape) -> Array:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
-from phasic.distributions.base import supports
+from phasic.distributions.base import observed_events
+from phasic.distributions.base import samples
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
@@ -157,7 +157,7 @@ class Hooks:
       why = _NO_FORMULA
     self._missing("probability_generating_function", why)
 
-  def _support(self) -> supports.Support:
+  def _support(self) -> samples.Support:
     self._missing("support")
 
   def _batch_shape(self) -> static.Shape:
@@ -176,7 +176,7 @@ class Hooks:
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> chain_events.ChainEvents | None:
+  ) -> observed_events.ChainEvents | None:
     """Maps observations to events of the chain; None if it has no chain."""
     return None
 

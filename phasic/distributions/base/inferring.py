@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import operator
 from typing import TypeVar
 
-from phasic.distributions.base import chain_events as events_lib
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import hooks
+from phasic.distributions.base import observed_events as events_lib
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import parameterized
 from phasic.distributions.base import structure

@@ -9,12 +9,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
-from phasic.distributions.base import deferred
-from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
-from phasic.distributions.base import known_values
-from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import method_results
+from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
 from phasic.internal import array_ops
@@ -49,10 +48,10 @@ class Parameterized(hooks.Hooks):
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
   _has_plain_arrays: ClassVar[bool] = False
-  # In JAX, what `half_precision` knows of the parameters: the half dtype of
+  # In JAX, what `conversions` knows of the parameters: the half dtype of
   # all, "float32" if only some have half precision, None if none has; and the
   # distribution with float32 parameters.
-  _half: ClassVar[str | None] = half_precision.UNKNOWN
+  _half: ClassVar[str | None] = conversions.UNKNOWN
   _single: ClassVar[object] = None
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
@@ -61,7 +60,7 @@ class Parameterized(hooks.Hooks):
     properties = self._properties()
     parameters = properties_lib.without_sparse_matrices(parameters, properties)
     arrays = {
-      name: deferred.settled(name, parameters[name]) for name in properties
+      name: conversions.settled(name, parameters[name]) for name in properties
     }
     for name, value in arrays.items():
       is_mapping = isinstance(value, Mapping) and name in self._MAPPINGS
@@ -138,7 +137,7 @@ class Parameterized(hooks.Hooks):
     """
     given = self._parameters
     if MODE == "jax":
-      given = half_precision.single(self)._parameters
+      given = conversions.single(self)._parameters
     if self._has_plain_arrays:
       return {name: given[name] for name in self._properties()}
     return {
@@ -163,7 +162,7 @@ class Parameterized(hooks.Hooks):
     return self._parameters["graph"]
 
   def _check_values(
-    self: known_values.Checked, validate: Callable[[], object]
+    self: parameter_properties.Checked, validate: Callable[[], object]
   ) -> None:
     """Raises for invalid values with `validate_args`, else warns of them.
 
@@ -175,14 +174,14 @@ class Parameterized(hooks.Hooks):
     if self.validate_args:
       validate()
     else:
-      single = half_precision.single(self)
-      known_values.look_at(single)
+      single = conversions.single(self)
+      parameter_properties.look_at(single)
       if single._is_warned_of:
         object.__setattr__(self, "_is_warned_of", True)
 
   def _as_single(self) -> Self:
     """Returns the distribution with half precision converted to float32."""
-    return half_precision.single(self)
+    return conversions.single(self)
 
   def _is_surely_valid(self) -> bool:
     """Returns whether the parameters are known to be valid already."""
@@ -192,7 +191,7 @@ class Parameterized(hooks.Hooks):
     self, known: Mapping[str, properties_lib.ParameterValue]
   ) -> bool:
     """Returns whether known values of the parameters appear to be valid."""
-    return known_values.are_plausible(known, self._properties())
+    return parameter_properties.are_plausible(known, self._properties())
 
   def _value(self, value: ArrayLike) -> Array:
     """Converts and checks the value that a public method is called with."""
@@ -231,7 +230,7 @@ class Parameterized(hooks.Hooks):
       rule: its rule, unless `nan_table` has it.
     """
     if rule is None:
-      _, name, rule, _ = nan_reasons.known(self, method)
+      _, name, rule, _ = method_results.known(self, method)
     x = self._argument(x, name)
     return x if rule is None else self._looked_at(method, name, x, rule)
 
@@ -283,7 +282,7 @@ class Parameterized(hooks.Hooks):
         distribution.
     """
     if array_utils.has_nan(x):
-      nan_reasons.warn(self, method, x, value)
+      method_results.warn(self, method, x, value)
     return structures.as_result(x)
 
   def _statistic(self, name: str, x: Array, value: object = None) -> Result:

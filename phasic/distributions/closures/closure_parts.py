@@ -11,9 +11,9 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
-from phasic.distributions.base import deferred
-from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import method_results
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
@@ -110,7 +110,7 @@ def parts(
 ) -> chain_parts.ChainParts:
   """Returns the chain of a distribution as `ChainParts`."""
   model = distribution._model()
-  nan_reasons.warn_of_representation(distribution, model[0])
+  method_results.warn_of_representation(distribution, model[0])
   return chain_parts.parts_of_model(
     model, distribution._DISCRETE, _no_atom(distribution, model[3])
   )
@@ -151,7 +151,7 @@ def of_parts(
     name: its name, where options have none.
     options: for the constructor.
   """
-  deferred.warn_of_variables(name, *children)
+  conversions.warn_of_variables(name, *children)
   dtype = children[0].dtype
   sources, targets, weights = chain_parts.edge_arrays(found)
   initial, weights = (

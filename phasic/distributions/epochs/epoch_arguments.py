@@ -11,7 +11,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import of_graph
-from phasic.distributions.base import deferred
+from phasic.distributions.base import conversions
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import state_maps as state_maps_lib
@@ -88,10 +88,12 @@ def name(of: str, epoch: int) -> str:
 
 
 def settled(argument: str, given: ParameterValue) -> ParameterValue:
-  """Replaces deferred arrays among those of epochs, see `deferred.settled`."""
+  """Replaces deferred arrays among those of epochs, see `conversions.settled`."""
   if not isinstance(given, (list, tuple)):
-    return deferred.settled(argument, given)
-  return [deferred.settled(name(argument, k), x) for k, x in enumerate(given)]
+    return conversions.settled(argument, given)
+  return [
+    conversions.settled(name(argument, k), x) for k, x in enumerate(given)
+  ]
 
 
 def kept(
@@ -330,7 +332,7 @@ def epoch_rewards(
     sizes: the number of phases of each epoch.
     dtype: the dtype of the epochs.
   """
-  rewards = deferred.settled("rewards", rewards)
+  rewards = conversions.settled("rewards", rewards)
   if structures.is_variable(rewards):
     _check_phases(rewards, sum(sizes), "P")
     return rewards

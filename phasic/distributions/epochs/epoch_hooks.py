@@ -10,13 +10,13 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base import half_precision
+from phasic.distributions.base import conversions
 from phasic.distributions.base import inferring
 from phasic.distributions.base import kept_results
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import slicing
+from phasic.distributions.base import samples
+from phasic.distributions.base import special_methods
 from phasic.distributions.base import structure
-from phasic.distributions.base import supports
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_levels
@@ -142,14 +142,14 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     return self.copy(**changed, **options)
 
   def _sliced(
-    self, index: slicing.Index, batch: static.Shape | None = None
+    self, index: special_methods.Index, batch: static.Shape | None = None
   ) -> Self:
     properties = self._array_properties()
-    sliced = slicing.slice_parameters(properties, self._arrays(), index, batch)
-    # `_arrays` converts half precision, which the slice has as well.
-    return self._with_arrays(
-      halves.result(sliced, half_precision.half_of(self))
+    sliced = special_methods.slice_parameters(
+      properties, self._arrays(), index, batch
     )
+    # `_arrays` converts half precision, which the slice has as well.
+    return self._with_arrays(halves.result(sliced, conversions.half_of(self)))
 
   def _found_batch(self) -> static.Shape:
     # All arrays have one dimension behind those of the batch.
@@ -313,8 +313,8 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
       state_maps=maps,
     )
 
-  def _support(self) -> supports.Support:
-    return supports.Support("nonnegative")
+  def _support(self) -> samples.Support:
+    return samples.Support("nonnegative")
 
   def _check_value(self, value: Array) -> Array:
     return value_checks.check_times(value)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import chain_events
+from phasic.distributions.base import observed_events
 from phasic.distributions.epochs import epoch_stages
 from phasic.graphs.parts import state_maps as state_maps_lib
 from phasic.internal import autodiff
@@ -240,7 +240,7 @@ def observed(
   unseen: list[Observed] = []
   if entry is not None:
     entry = structures.cast(entry, wide)
-    lower, upper, offset = chain_events.cut(lower, upper, entry, upper)
+    lower, upper, offset = observed_events.cut(lower, upper, entry, upper)
     possible = (weights == 0.0) | (offset > -math.inf)
     weights = np.where(possible, weights, math.nan)
     unseen = [_unseen(stages, entry, weights)]

@@ -8,10 +8,9 @@ import math
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.base import deferred
-from phasic.distributions.base import half_precision
-from phasic.distributions.base import nan_reasons
-from phasic.distributions.base import sampling
+from phasic.distributions.base import conversions
+from phasic.distributions.base import method_results
+from phasic.distributions.base import samples
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_hooks
@@ -120,7 +119,7 @@ class Epochs(epoch_hooks.EpochHooks):
         discrete, boundaries do not increase, or a function has a value that is
         no state of the next graph; with `validate_args`, a value breaks a rule.
     """
-    boundaries = deferred.settled("boundaries", boundaries)
+    boundaries = conversions.settled("boundaries", boundaries)
     count = epoch_arguments.epoch_count(boundaries)
     each = epoch_arguments.epoch_graphs(graphs, count)
     params = epoch_arguments.settled("params", params)
@@ -182,7 +181,7 @@ class Epochs(epoch_hooks.EpochHooks):
     """The name of the dtype of parameters, values and results."""
     # All arrays were given one dtype.
     boundaries = {"boundaries": self._parameters["boundaries"]}
-    return half_precision.half_of(self) or dtypes.common_dtype(boundaries)
+    return conversions.half_of(self) or dtypes.common_dtype(boundaries)
 
   def occupancy(self, value: ArrayLike, by_epoch: bool = False) -> Result:
     """Computes P(in phase j at time t), for all phases j.
@@ -309,7 +308,7 @@ class Epochs(epoch_hooks.EpochHooks):
       [0, 1, 1]
     """
     batch, history = self._batch_shape(), self._history()
-    shape = sampling.static_shape(sample_shape)
+    shape = samples.static_shape(sample_shape)
     count = len(history.chains)
     jumps = sample_paths.checked_jumps(num_jumps, shape, batch, count)
     salted = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
@@ -485,7 +484,7 @@ class Epochs(epoch_hooks.EpochHooks):
     missing = [x for one in each for x in one if array_utils.has_nan(x)]
     given = (times, times if upper is None else upper, counts)
     if missing and not any(map(array_utils.has_nan, given)):
-      nan_reasons.warn(self, name, missing[0])
+      method_results.warn(self, name, missing[0])
     with user_warnings.derived():  # One warning for all of them.
       return tuple(
         expected_statistics.ExpectedStatistics._make(

@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic.distributions.base import hooks
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import slicing
+from phasic.distributions.base import special_methods
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epoch_counts
 from phasic.distributions.epochs import epoch_levels
@@ -352,10 +352,10 @@ class MultivariateEpochs(joint_totals.JointTotals):
     )
 
   def _sliced(
-    self, index: slicing.Index, batch: static.Shape | None = None
+    self, index: special_methods.Index, batch: static.Shape | None = None
   ) -> Self:
     batch = self._batch_shape() if batch is None else batch
-    sliced = slicing.slice_parameters(
+    sliced = special_methods.slice_parameters(
       self.parameter_properties(),
       {**self._parameters, **self._arrays()},
       index,

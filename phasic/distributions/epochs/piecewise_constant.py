@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as onp
 
-from phasic.distributions.base import deferred
+from phasic.distributions.base import conversions
 from phasic.distributions.epochs import epoch_arguments
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.graphs.core import graph as graph_lib
@@ -123,7 +123,7 @@ def piecewise_constant(
     parts = [x * float(w / 2) for x, w in zip(values, weights, strict=True)]
     found.append(sum(parts[1:], parts[0]))
   value = params(starts[-1])
-  deferred.warn_of_variables("piecewise_constant", value)
+  conversions.warn_of_variables("piecewise_constant", value)
   last = structures.as_array(value, None, "params")
   dtype = static.dtype_name(last)
   dtypes.check_fits(boundaries, "boundaries", dtype, "params")

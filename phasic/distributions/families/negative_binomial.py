@@ -10,8 +10,8 @@ import numpy as onp
 
 from phasic.distributions.absorption import chain_hooks
 from phasic.distributions.base import declared
-from phasic.distributions.base import divergences
 from phasic.distributions.base import hooks
+from phasic.distributions.base import method_results
 from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
@@ -207,10 +207,10 @@ class NegativeBinomialFailures(_Trials):
     return self._trials(), float(self.num_successes)
 
 
-@divergences.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)
+@method_results.register_kl(NegativeBinomialFailures, NegativeBinomialFailures)
 def _kl_divergence(
   p: NegativeBinomialFailures, q: NegativeBinomialFailures
 ) -> Array:
   if p._is_shifted_as(q):
-    return divergences.kl_divergence(p._trials(), q._trials())
+    return method_results.kl_divergence(p._trials(), q._trials())
   return chain_hooks.kl_divergence(p, q)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from phasic.distributions.base import distribution
-from phasic.distributions.base import supports
+from phasic.distributions.base import samples
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
@@ -47,8 +47,8 @@ class JointTotals(distribution.Distribution):
     found = covariance / np.where(scale > 0.0, scale, math.nan)
     return self._statistic("correlation", found)
 
-  def _support(self) -> supports.Support:
-    return supports.Support("nonnegative", event_ndims=1)
+  def _support(self) -> samples.Support:
+    return samples.Support("nonnegative", event_ndims=1)
 
   def _no_joint_law(self) -> str:
     return (

@@ -8,7 +8,7 @@ import numpy as np
 
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base import deferred
+from phasic.distributions.base import conversions
 from phasic.distributions.rewards import joint_totals
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -100,7 +100,7 @@ class RewardTotals(joint_totals.JointTotals, kept_chain.KeptChain):
         f"index is {raw_arguments.shown(index)}: it must be the index of one of "
         f"{size} rewards"
       )
-    deferred.warn_of_variables("marginal", self)
+    conversions.warn_of_variables("marginal", self)
     rewards = self._arrays()["rewards"]
     return self._transformed(rewards[..., index % size])
 
@@ -113,7 +113,7 @@ class RewardTotals(joint_totals.JointTotals, kept_chain.KeptChain):
     Raises:
       ValueError: shapes do not fit.
     """
-    deferred.warn_of_variables("projection", self, weights)
+    conversions.warn_of_variables("projection", self, weights)
     rewards = self._arrays()["rewards"]
     name, rule = "weights", value_rules.TIME
     weights = self._as_array(weights, name)

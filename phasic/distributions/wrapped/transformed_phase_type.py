@@ -11,12 +11,11 @@ import numpy as onp
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
-from phasic.distributions.base import divergences
+from phasic.distributions.base import method_results
+from phasic.distributions.base import observed_events
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import sampling
-from phasic.distributions.base import supports
+from phasic.distributions.base import samples
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import far_times
 from phasic.distributions.wrapped import transformed_divergences
@@ -340,11 +339,11 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       return y
     return jump_chain.without_derivatives(y, *self._arrays().values())
 
-  def _support(self) -> supports.Support:
-    return supports.Support("nonnegative")
+  def _support(self) -> samples.Support:
+    return samples.Support("nonnegative")
 
   @property
-  def reparameterization_type(self) -> sampling.ReparameterizationType:
+  def reparameterization_type(self) -> samples.ReparameterizationType:
     """Whether samples are differentiable in the parameters, as samples of X.
 
     Else asking for a derivative raises NotImplementedError.
@@ -373,10 +372,10 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> chain_events.ChainEvents:
+  ) -> observed_events.ChainEvents:
     return wrapped_events.transformed(self, lower, upper, entry)
 
 
-divergences.register_kl(TransformedPhaseType, TransformedPhaseType)(
+method_results.register_kl(TransformedPhaseType, TransformedPhaseType)(
   transformed_divergences.kl_divergence
 )

@@ -13,10 +13,9 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
-from phasic.distributions.base import chain_events
 from phasic.distributions.base import declared
-from phasic.distributions.base import sampling
-from phasic.distributions.base import supports
+from phasic.distributions.base import observed_events
+from phasic.distributions.base import samples
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import truncated_statistics
@@ -203,7 +202,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       model, discrete, first, last, self._log_prob
     )
 
-  def _support(self) -> supports.Support:
+  def _support(self) -> samples.Support:
     low, _, high = self._bounds()
     whole = self.distribution._support()
     known = static.concrete(high)
@@ -214,7 +213,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     return dataclasses.replace(whole, low=low, high=bound)
 
   @property
-  def reparameterization_type(self) -> sampling.ReparameterizationType:
+  def reparameterization_type(self) -> samples.ReparameterizationType:
     """Whether samples can be differentiated in the parameters.
 
     They can if those of X can, or if X is continuous and the lower bound is
@@ -222,8 +221,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     derivative raises NotImplementedError.
     """
     if self._is_reparameterized():
-      return sampling.FULLY_REPARAMETERIZED
-    return sampling.NOT_REPARAMETERIZED
+      return samples.FULLY_REPARAMETERIZED
+    return samples.NOT_REPARAMETERIZED
 
   def _may_be_zero(self) -> bool:
     # A lower bound that is traced is assumed to be above zero.
@@ -324,5 +323,5 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
-  ) -> chain_events.ChainEvents:
+  ) -> observed_events.ChainEvents:
     return wrapped_events.truncated(self, lower, upper, entry)

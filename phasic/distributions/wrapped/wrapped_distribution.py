@@ -7,13 +7,12 @@ from typing import Self
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
+from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
-from phasic.distributions.base import deferred
-from phasic.distributions.base import half_precision
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import slicing
+from phasic.distributions.base import special_methods
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
@@ -46,7 +45,7 @@ class WrappedDistribution(comparable.Comparable):
     if wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {
-      name: deferred.settled(name, parameters[name])
+      name: conversions.settled(name, parameters[name])
       for name in self.parameter_properties()
     }
     dtype = dtypes.common_dtype(arrays, default=wrapped.dtype)
@@ -75,12 +74,12 @@ class WrappedDistribution(comparable.Comparable):
     )
 
   def _sliced(
-    self, index: slicing.Index, batch: static.Shape | None = None
+    self, index: special_methods.Index, batch: static.Shape | None = None
   ) -> Self:
     batch = self._batch_shape() if batch is None else batch
-    sliced = slicing.slice_parameters(
+    sliced = special_methods.slice_parameters(
       self.parameter_properties(),
-      half_precision.kept_by_slices(self),
+      conversions.kept_by_slices(self),
       index,
       batch,
     )

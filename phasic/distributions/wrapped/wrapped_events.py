@@ -9,7 +9,7 @@ import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import atoms
-from phasic.distributions.base import chain_events
+from phasic.distributions.base import observed_events
 from phasic.distributions.wrapped import truncated_statistics
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -20,7 +20,7 @@ def truncated(
   lower: Array,
   upper: Array | None,
   entry: Array | None,
-) -> chain_events.ChainEvents:
+) -> observed_events.ChainEvents:
   """Returns the events of the chain under a truncated distribution.
 
   Where it is known to be late as well the distribution's own condition cancels.
@@ -31,8 +31,8 @@ def truncated(
     before, high = np.reshape(before, (1,)), np.reshape(high, (1,))
   after = before if entry is None else np.maximum(before, entry)
   high = high + np.zeros_like(after)
-  lower, upper, offset = chain_events.cut(lower, upper, after, high)
-  return chain_events.ChainEvents(
+  lower, upper, offset = observed_events.cut(lower, upper, after, high)
+  return observed_events.ChainEvents(
     distribution.distribution, lower, upper, (after, high), offset, True
   )
 
@@ -59,7 +59,7 @@ def transformed(
   lower: Array,
   upper: Array | None,
   entry: Array | None,
-) -> chain_events.ChainEvents:
+) -> observed_events.ChainEvents:
   """Returns the events of X = h(Y); exact values add log h' as an offset."""
   x = distribution._time(lower)
   until: Array | None = None
@@ -78,7 +78,7 @@ def transformed(
   at = np.where(np.logical_not(atom) & exact, lower, -1.0)
   offset = distribution._sloped(np.zeros_like(x), at)
   entry = None if entry is None else distribution._time(entry)
-  found = chain_events.entered(distribution.distribution, x, until, entry)
+  found = observed_events.entered(distribution.distribution, x, until, entry)
   if found.offset is not None:
     offset = offset + found.offset
   return found._replace(offset=offset)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.base import distribution as distribution_lib
-from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import method_results
 from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import user_warnings
@@ -174,7 +174,7 @@ def warn_of_nan(
     entry: times of entry, or None.
     terms: their log likelihoods, (..., n).
   """
-  if not user_warnings.warns_of_nan() or nan_reasons.has_bad_parameters(
+  if not user_warnings.warns_of_nan() or method_results.has_bad_parameters(
     distribution
   ):
     return
@@ -243,7 +243,7 @@ def _nan_reasons(
   reasons = onp.asarray("ok")
   for value, method in calls:
     try:
-      why = nan_reasons.of_density(distribution, value, method)
+      why = method_results.of_density(distribution, value, method)
     except NotImplementedError:
       continue
     reasons = onp.where(reasons == "ok", why, reasons)

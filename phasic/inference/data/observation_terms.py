@@ -8,10 +8,9 @@ import math
 import numpy as np
 
 from phasic.distributions.absorption import competing_risks
-from phasic.distributions.base import chain_events
+from phasic.distributions.base import observed_events
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
-from phasic.distributions.base import observed_values
 from phasic.inference.data import observation_rules
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -46,10 +45,10 @@ def log_likelihood_terms(
   if events is None:
     upper = lower if upper is None else upper
     if cause is not None:
-      return observed_values.with_causes(
+      return observed_events.with_causes(
         distribution, lower, upper, entry, cause
       )
-    return observed_values.log_likelihood_terms(
+    return observed_events.log_likelihood_terms(
       distribution, lower, upper, entry
     )
   return _combined(events, cause, _kernel_values(events, cause))
@@ -61,7 +60,7 @@ def _find_events(
   upper: Array | None,
   entry: Array | None,
   cause: Array | None,
-) -> tuple[distribution_lib.Distribution, chain_events.ChainEvents | None]:
+) -> tuple[distribution_lib.Distribution, observed_events.ChainEvents | None]:
   """Expresses observations as events of a distribution's chain, if it has one.
 
   Returns the distribution, with a batch that broadcasts, and the events.
@@ -94,7 +93,7 @@ def _find_events(
 
 
 def _kernel_values(
-  events: chain_events.ChainEvents, cause: Array | None
+  events: observed_events.ChainEvents, cause: Array | None
 ) -> list[Array]:
   """Calls the kernel for all observations, and once more for each cause.
 
@@ -115,7 +114,7 @@ def _kernel_values(
 
 
 def _interval_ends(
-  events: chain_events.ChainEvents, counts: Array | None
+  events: observed_events.ChainEvents, counts: Array | None
 ) -> tuple[Array, Array]:
   """Returns interval ends for one call; other events get probability one."""
   if counts is None:
@@ -125,7 +124,7 @@ def _interval_ends(
 
 
 def _combined(
-  events: chain_events.ChainEvents, cause: Array | None, values: Sequence[Array]
+  events: observed_events.ChainEvents, cause: Array | None, values: Sequence[Array]
 ) -> Array:
   """Combines the results of the kernel calls to log likelihoods, (..., n)."""
   terms, given = values[0], None

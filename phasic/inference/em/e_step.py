@@ -22,7 +22,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import competing_risks
-from phasic.distributions.base import chain_events
+from phasic.distributions.base import observed_events
 from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
@@ -85,7 +85,7 @@ def sufficient_statistics(
   )
 
 
-def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
+def _linear(events: observed_events.ChainEvents) -> observed_events.ChainEvents:
   """Replaces the chain by one whose weights are linear in the parameters.
 
   The negative binomial distribution of failures uses the chain of all trials.
@@ -103,7 +103,7 @@ def _linear(events: chain_events.ChainEvents) -> chain_events.ChainEvents:
 
 
 def _statistics_by_cause(
-  events: chain_events.ChainEvents,
+  events: observed_events.ChainEvents,
   weights: Array,
   cause: Array | None,
   batch: static.Shape,
@@ -132,7 +132,7 @@ def _statistics_by_cause(
 
 
 def _unseen(
-  events: chain_events.ChainEvents, weights: Array, batch: static.Shape
+  events: observed_events.ChainEvents, weights: Array, batch: static.Shape
 ) -> list[tuple[Array, Array, Array]]:
   """Returns ends of unseen intervals, and expected numbers of values in them.
 

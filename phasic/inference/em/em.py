@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeAlias
 import numpy as onp
 
 from phasic.distributions.base import inferring
-from phasic.distributions.base import nan_reasons
+from phasic.distributions.base import method_results
 from phasic.distributions.base import structure
 from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
@@ -122,7 +122,7 @@ def _warn_of_nan(
   """Warns of NaN in the new parameters, unless another warning did."""
   if (
     not user_warnings.warns_of_nan()
-    or nan_reasons.has_bad_parameters(dist)
+    or method_results.has_bad_parameters(dist)
     or array_utils.has_nan(log_likelihood)
   ):
     return
