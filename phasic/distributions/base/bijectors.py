@@ -29,19 +29,28 @@ class Bijector:
 
   def forward(self, x: ArrayLike) -> Result:
     """Maps x to y."""
-    raise NotImplementedError
+    return self._forward(structures.cast(x))
 
   def inverse(self, y: ArrayLike) -> Result:
     """Maps y to x, the inverse of `forward`."""
-    raise NotImplementedError
+    return self._inverse(structures.cast(y))
 
   def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
     """Computes log |det dy/dx|, of x's shape without event dimensions."""
-    raise NotImplementedError
+    return self._log_det(structures.cast(x))
 
   def inverse_log_det_jacobian(self, y: ArrayLike) -> Result:
     """Computes log |det dx/dy|, of y's shape without event dimensions."""
     return 0.0 - self.forward_log_det_jacobian(self.inverse(y))
+
+  def _forward(self, x: Array) -> Array:
+    raise NotImplementedError
+
+  def _inverse(self, y: Array) -> Array:
+    raise NotImplementedError
+
+  def _log_det(self, x: Array) -> Array:
+    raise NotImplementedError
 
   def __repr__(self) -> str:
     return f"{type(self).__name__}(event_ndims={self.event_ndims})"
@@ -62,14 +71,14 @@ class Exp(Bijector):
     -0.693147
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    return np.exp(structures.cast(x))
+  def _forward(self, x: Array) -> Array:
+    return np.exp(x)
 
-  def inverse(self, y: ArrayLike) -> Result:
-    return np.log(structures.cast(y))
+  def _inverse(self, y: Array) -> Array:
+    return np.log(y)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    return self._total(structures.cast(x))
+  def _log_det(self, x: Array) -> Array:
+    return self._total(x)
 
 
 class Sigmoid(Bijector):
@@ -82,17 +91,15 @@ class Sigmoid(Bijector):
     1.098612
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
-    small = np.exp(0.0 - np.abs(xs))
-    return np.where(xs < 0, small, 1.0) / (1.0 + small)
+  def _forward(self, x: Array) -> Array:
+    small = np.exp(0.0 - np.abs(x))
+    return np.where(x < 0, small, 1.0) / (1.0 + small)
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
-    return np.log(ys) - np.log1p(0.0 - ys)
+  def _inverse(self, y: Array) -> Array:
+    return np.log(y) - np.log1p(0.0 - y)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    size = np.abs(structures.cast(x))
+  def _log_det(self, x: Array) -> Array:
+    size = np.abs(x)
     return self._total(0.0 - size - 2.0 * np.log1p(np.exp(0.0 - size)))
 
 
@@ -114,25 +121,22 @@ class Interval(Bijector):
     self.low: Array = structures.cast(low)
     self.high: Array = structures.cast(high)
 
-  def forward(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
+  def _forward(self, x: Array) -> Array:
     bounded, width = self._width()
     # Both branches must be finite, so that `where` has finite derivatives.
-    inside = width * Sigmoid().forward(xs)
-    beyond = np.exp(np.where(bounded, 0.0, xs))
+    inside = width * Sigmoid()._forward(x)
+    beyond = np.exp(np.where(bounded, 0.0, x))
     return self.low + np.where(bounded, inside, beyond)
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
+  def _inverse(self, y: Array) -> Array:
     bounded, _ = self._width()
-    more = np.where(bounded, self.high, ys + 1.0) - ys
-    return np.log(ys - self.low) - np.log(more)
+    more = np.where(bounded, self.high, y + 1.0) - y
+    return np.log(y - self.low) - np.log(more)
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
+  def _log_det(self, x: Array) -> Array:
     bounded, width = self._width()
-    inside = np.log(width) + Sigmoid().forward_log_det_jacobian(xs)
-    return self._total(np.where(bounded, inside, xs))
+    inside = np.log(width) + Sigmoid()._log_det(x)
+    return self._total(np.where(bounded, inside, x))
 
   def _width(self) -> tuple[Array, Array]:
     """Returns whether `high` is finite, and the width high - low, 1 if not."""
@@ -154,18 +158,15 @@ class SoftmaxWithSlack(Bijector):
     ['0.333333', '0.333333']
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
-    return np.exp(xs - _log_total(xs)[..., None])
+  def _forward(self, x: Array) -> Array:
+    return np.exp(x - _log_total(x)[..., None])
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
-    parts = np.concatenate([np.ones_like(ys[..., :1]), 0.0 - ys], axis=-1)
-    return np.log(ys) - np.log(exact_sums.compensated_sum(parts))[..., None]
+  def _inverse(self, y: Array) -> Array:
+    parts = np.concatenate([np.ones_like(y[..., :1]), 0.0 - y], axis=-1)
+    return np.log(y) - np.log(exact_sums.compensated_sum(parts))[..., None]
 
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
-    logs = np.sum(xs, axis=-1) - (static.shape(xs)[-1] + 1) * _log_total(xs)
+  def _log_det(self, x: Array) -> Array:
+    logs = np.sum(x, axis=-1) - (static.shape(x)[-1] + 1) * _log_total(x)
     axes = tuple(range(1 - self.event_ndims, 0))
     return np.sum(logs, axis=axes) if axes else logs
 
@@ -184,17 +185,15 @@ class SoftmaxCentered(SoftmaxWithSlack):
     ['0.333333', '0.333333', '0.333333']
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    xs = structures.cast(x)
-    whole = np.concatenate([xs, np.zeros_like(xs[..., :1])], axis=-1)
-    return np.exp(whole - _log_total(xs)[..., None])
+  def _forward(self, x: Array) -> Array:
+    whole = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
+    return np.exp(whole - _log_total(x)[..., None])
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
-    return np.log(ys[..., :-1]) - np.log(ys[..., -1:])
+  def _inverse(self, y: Array) -> Array:
+    return np.log(y[..., :-1]) - np.log(y[..., -1:])
 
 
-class Increasing(Bijector):
+class Increasing(Exp):
   """Maps onto increasing positive numbers: y_i = exp(x_1) + ... + exp(x_i).
 
   Example:
@@ -205,19 +204,15 @@ class Increasing(Bijector):
     ['1.0', '2.0']
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    return np.cumsum(np.exp(structures.cast(x)), axis=-1)
+  def _forward(self, x: Array) -> Array:
+    return np.cumsum(np.exp(x), axis=-1)
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
-    before = np.concatenate([np.zeros_like(ys[..., :1]), ys[..., :-1]], axis=-1)
-    return np.log(ys - before)
-
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    return self._total(structures.cast(x))
+  def _inverse(self, y: Array) -> Array:
+    before = np.concatenate([np.zeros_like(y[..., :1]), y[..., :-1]], axis=-1)
+    return np.log(y - before)
 
 
-class Subgenerator(Bijector):
+class Subgenerator(Exp):
   """Maps real matrices onto subgenerators with positive exit rates.
 
   The off-diagonals are S_ij = exp(x_ij), the exit rates s_i = exp(x_ii), so
@@ -231,20 +226,16 @@ class Subgenerator(Bijector):
     ['-2.0', '1.0']
   """
 
-  def forward(self, x: ArrayLike) -> Result:
-    rates = np.exp(structures.cast(x))
+  def _forward(self, x: Array) -> Array:
+    rates = np.exp(x)
     eye = np.eye(static.shape(rates)[-1], dtype=static.dtype_name(rates))
     total = np.sum(rates, axis=-1)[..., None]
     return np.where(eye > 0, 0.0 - total, rates)
 
-  def inverse(self, y: ArrayLike) -> Result:
-    ys = structures.cast(y)
-    eye = np.eye(static.shape(ys)[-1], dtype=static.dtype_name(ys))
-    exits = 0.0 - exact_sums.compensated_sum(ys)
-    return np.log(np.where(eye > 0, exits[..., None], ys))
-
-  def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    return self._total(structures.cast(x))
+  def _inverse(self, y: Array) -> Array:
+    eye = np.eye(static.shape(y)[-1], dtype=static.dtype_name(y))
+    exits = 0.0 - exact_sums.compensated_sum(y)
+    return np.log(np.where(eye > 0, exits[..., None], y))
 
 
 def _log_total(x: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -135,6 +135,7 @@ class _Increasing(_Positive):
   is_whole = True
   tfp = None
   by_differences = True
+  _may_be_equal = True
   _bijector = bijectors.Increasing
 
   def check(self, name: str, x: Array) -> Array:
@@ -145,7 +146,7 @@ class _Increasing(_Positive):
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    return entries_lib.differences(values, names)
+    return entries_lib.differences(values, names, self._may_be_equal)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     return np.cumsum(x, axis=-1)
@@ -155,19 +156,13 @@ class _StrictlyIncreasing(_Increasing):
   """Numbers > 0, each above the one before."""
 
   name = "strictly increasing"
+  _may_be_equal = False
 
   def check(self, name: str, x: Array) -> Array:
     x = super().check(name, x)
     steps = x[..., 1:] > x[..., :-1]
     rises = np.concatenate([x[..., :1] > 0, steps], axis=-1)
     return check(name, x, rises, "each must be above the one before")
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    found = super().entries(values, names, place)
-    kinds = [kind._replace(may_be_zero=False) for kind in found.kinds]
-    return found._replace(kinds=kinds)
 
 
 class _Probability(Constraint):
@@ -213,31 +208,35 @@ class _Probabilities(Constraint):
   numpyro: str | None = "simplex"
   tfp: str | None = "SoftmaxCentered"
   is_whole = True
+  _sum_rule = "1"
   _bijector: type[bijectors.Bijector] = bijectors.SoftmaxCentered
 
   def check(self, name: str, x: Array) -> Array:
     x = super().check(name, x)
     sums = exact_sums.compensated_sum(x)
-    return check_sums(f"sum({name})", x, *self._fits(x, sums), sums)
-
-  def _fits(self, x: Array, sums: Array) -> tuple[Array, str]:
-    near = np.abs(sums - 1) <= sum_tolerance(x)
-    return near, "this sum must be 1 within 4 p eps"
+    good = self._fits(sums - 1.0, sum_tolerance(x))
+    rule = f"this sum must be {self._sum_rule} within 4 p eps"
+    return check_sums(f"sum({name})", x, good, rule, sums)
 
   def broken(self, x: onp.ndarray, event_ndims: int) -> Broken:
     bad, _ = super().broken(x, event_ndims)
-    excess, tolerance = onp.sum(x, axis=-1) - 1.0, sum_tolerance(x)
-    if self.beside:
-      bad = bad | ~(excess <= tolerance)
-      return bad, "they must be >= 0, and their sum <= 1"
-    bad = bad | ~(abs(excess) <= tolerance)
-    return bad, "they must be >= 0, and their sum 1"
+    good: onp.ndarray = self._fits(onp.sum(x, axis=-1) - 1.0, sum_tolerance(x))
+    return bad | ~good, f"they must be >= 0, and their sum {self._sum_rule}"
+
+  def _fits(self, excess: _X, tolerance: float) -> _X:
+    """Returns whether sums are valid that exceed one by `excess`."""
+    is_low = excess <= tolerance
+    return is_low if self.beside else is_low & (excess >= -tolerance)  # type: ignore[return-value]
 
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    group = f"{place.path}{place.name}"
-    return entries_lib.masses(values, names, group, False, 0.0)
+    # The masses have a sum with those of the parameter beside them.
+    group = place.start if self.beside else f"{place.path}{place.name}"
+    given = place.owner.parameters.get(self.beside)
+    may_lack = bool(self.beside) and given is None
+    eps = static.finfo_eps(place.owner.dtype)
+    return entries_lib.masses(values, names, group, may_lack, eps)
 
 
 class _Subprobabilities(_Probabilities):
@@ -247,61 +246,51 @@ class _Subprobabilities(_Probabilities):
   numpyro = None
   tfp = None
   beside = "prob_zero"
+  _sum_rule = "<= 1"
   _bijector = bijectors.SoftmaxWithSlack
 
-  def _fits(self, x: Array, sums: Array) -> tuple[Array, str]:
-    rule = "this sum must be <= 1 within 4 p eps"
-    return sums <= 1 + sum_tolerance(x), rule
+
+class _Matrix(Constraint):
+  """Matrices between phases, in whose place edges may be given."""
+
+  numpyro = None
+  tfp = None
+  # Returns the entries, given the phases that each leads between.
+  _between: Callable[..., entries_lib.Entries]
 
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    is_told = place.owner.parameters.get("prob_zero") is not None
-    eps = static.finfo_eps(place.owner.dtype)
-    return entries_lib.masses(values, names, place.start, not is_told, eps)
+    edges = place.owner.parameters[place.name]
+    if not structure.is_edges(edges):
+      ends = onp.indices(onp.shape(values))
+    elif edges.coefficients is None:
+      ends = onp.stack([onp.asarray(edges.sources), onp.asarray(edges.targets)])
+    else:
+      # The entries are the parameters, positive numbers.
+      return entries_lib.same(values, names, entries_lib.Kind())
+    return self._between(values, names, ends, place)
 
 
-class _Subtransition(Constraint):
+class _Subtransition(_Matrix):
   """Matrices of probabilities whose rows sum to at most one."""
 
   name = "subtransition"
   exits = "exit_probs"
   edges = edge_probs.EdgeProbs
-  numpyro = None
-  tfp = None
   _bijector = bijectors.SoftmaxWithSlack
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    given = place.owner.parameters[place.name]
-    if structure.is_edges(given):
-      return entries_lib.of_steps(values, names, given, place)
-    rows, columns = onp.shape(values)
-    kinds = [entries_lib.Kind(place.step(i)) for i in range(rows)]
-    substochastic = {kind.group: False for kind in kinds}
-    kinds = [kind for kind in kinds for _ in range(columns)]
-    return entries_lib.Entries(values, names, kinds, substochastic)
+  _between = staticmethod(entries_lib.steps)
 
 
-class _Subgenerator(Constraint):
+class _Subgenerator(_Matrix):
   """Subgenerators: off-diagonal rates >= 0, and row sums at most zero."""
 
   name = "subgenerator"
   exits = "exit_rates"
   total = 0.0
   edges = edge_rates.EdgeRates
-  numpyro = None
-  tfp = None
   _bijector = bijectors.Subgenerator
-
-  def entries(
-    self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
-  ) -> entries_lib.Entries:
-    given = place.owner.parameters[place.name]
-    if structure.is_edges(given):
-      return entries_lib.of_edges(values, names, given)
-    return entries_lib.off_diagonal(values, names)
+  _between = staticmethod(entries_lib.rates)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
     # With given exits no method reads the diagonal: it is set for users.

@@ -7,13 +7,13 @@ represented by their differences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import itertools
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as onp
 
 from phasic.internal import static
-from phasic.math.model.edge_rates import Edges
 
 
 class Kind(NamedTuple):
@@ -49,24 +49,6 @@ class Entries(NamedTuple):
   substochastic: Mapping[str | None, bool]
 
 
-class Owner(Protocol):
-  """A distribution that has a parameter."""
-
-  @property
-  def parameters(self) -> Mapping[str, object]:
-    """The constructor's arguments, by name."""
-    ...
-
-  @property
-  def dtype(self) -> str:
-    """The name of the dtype of the parameters."""
-    ...
-
-  def parameter_properties(self) -> Mapping[str, object]:
-    """Returns the properties of the array parameters, by name."""
-    ...
-
-
 class Place(NamedTuple):
   """The place of a parameter: its name, its distribution and its path.
 
@@ -78,7 +60,7 @@ class Place(NamedTuple):
 
   path: str
   name: str
-  owner: Owner
+  owner: Any
 
   @property
   def start(self) -> str:
@@ -117,57 +99,54 @@ def masses(
   return same(values, names, Kind(group), {group: substochastic and not near})
 
 
-def differences(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns the differences of successive increasing numbers as entries."""
-  found = onp.diff(values, axis=-1, prepend=0.0)
-  first = onp.arange(onp.shape(values)[-1]) == 0
-  kinds = [Kind(may_be_zero=not x) for x in first]
-  labels = [
-    x if i == 0 else f"{x} - {names[i - 1]}" for i, x in enumerate(names)
-  ]
-  return Entries(found, labels, kinds, {})
-
-
-def off_diagonal(values: onp.ndarray, names: Sequence[str]) -> Entries:
-  """Returns `Entries` of a matrix: its off-diagonal rates, with their names."""
-  eye = onp.eye(onp.shape(values)[-1], dtype=bool)
-  kinds = [Kind(is_entry=not x) for x in onp.ravel(eye)]
-  return Entries(onp.where(eye, 0.0, values), names, kinds, {})
-
-
-def of_edges(
-  values: onp.ndarray, names: Sequence[str], edges: Edges
+def differences(
+  values: onp.ndarray, names: Sequence[str], may_be_equal: bool
 ) -> Entries:
-  """Returns the rates of edges as entries, except edges from a phase to itself.
+  """Returns the differences of successive increasing numbers as entries."""
+  steps = onp.diff(values, axis=-1, prepend=0.0)
+  rises = [f"{x} - {before}" for before, x in itertools.pairwise(names)]
+  kinds = [
+    Kind(may_be_zero=False),
+    *[Kind(may_be_zero=may_be_equal)] * len(rises),
+  ]
+  return Entries(steps, [*names[:1], *rises], kinds, {})
 
-  With coefficients the entries are the parameters, positive numbers.
+
+def rates(
+  values: onp.ndarray, names: Sequence[str], ends: onp.ndarray, place: Place
+) -> Entries:
+  """Returns rates between phases as entries, those to another phase.
+
+  Args:
+    values: a matrix or the rates of edges.
+    names: of the rates.
+    ends: their sources and targets, (2, *shape of values).
+    place: where they are, as for all entries.
   """
-  if edges.coefficients is not None:
-    return same(values, names, Kind())
-  inner = onp.asarray(edges.sources) != onp.asarray(edges.targets)
-  kinds = [Kind(is_entry=bool(x)) for x in inner]
+  del place  # A rate is an entry of its own.
+  is_inner = ends[0] != ends[1]
+  kinds = [Kind(is_entry=bool(x)) for x in onp.ravel(is_inner)]
+  if onp.ndim(values) == 2:
+    values = onp.where(is_inner, values, 0.0)
   return Entries(values, names, kinds, {})
 
 
-def of_steps(
-  values: onp.ndarray, names: Sequence[str], edges: Edges, place: Place
+def steps(
+  values: onp.ndarray, names: Sequence[str], ends: onp.ndarray, place: Place
 ) -> Entries:
-  """Returns the probabilities of edges as entries, grouped by source phase.
+  """Returns probabilities between phases as entries, grouped by source.
 
-  A sum may be less than one if no edge leads from the phase to itself. With
-  coefficients the entries are the parameters, positive numbers.
+  A sum may be less than one if no edge leads from the phase to itself.
+  Arguments are as for `rates`.
   """
-  if edges.coefficients is not None:
-    return same(values, names, Kind())
-  owner = place.owner
-  sources, targets = onp.asarray(edges.sources), onp.asarray(edges.targets)
+  sources, targets = onp.reshape(ends, (2, -1))
   substochastic: dict[str | None, bool] = {}
-  for source in sources:
+  for source in dict.fromkeys(sources.tolist()):
     rows = sources == source
-    rest = 1.0 - math.fsum(values[rows])
-    near = abs(rest) <= 4 * int(sum(rows)) * static.finfo_eps(owner.dtype)
+    rest = 1.0 - math.fsum(onp.ravel(values)[rows])
+    near = abs(rest) <= 4 * int(sum(rows)) * static.finfo_eps(place.owner.dtype)
     substochastic[place.step(source)] = not (
       near or onp.any(targets[rows] == source)
     )
-  kinds = [Kind(place.step(source)) for source in sources]
+  kinds = [Kind(place.step(source)) for source in sources.tolist()]
   return Entries(values, names, kinds, substochastic)
