@@ -125,7 +125,7 @@ def held(value: object) -> object:
   if MODE == "jax":
     return kind(value)
   else:
-    edges = structure.shown_edges(value)
+    edges = structure.shown(value)
     return kind(
       isinstance(value, structure.EDGES[1]),
       tuple(map(int, edges.sources)),

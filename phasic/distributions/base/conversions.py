@@ -150,7 +150,7 @@ def adapt(cls: type) -> None:
         continue
       elif isinstance(x, types.FunctionType):
         setattr(cls, name, _lifted(name, x))
-      elif isinstance(x, property):
+      elif isinstance(x, property) and x.fget is not None:
         setattr(cls, name, property(_shown(name, x.fget), doc=x.__doc__))
 
 
@@ -270,24 +270,22 @@ def _keeping(keep: Callable[..., None]) -> Callable[..., None]:
         name: _adopted(x, half, name, properties[name].constraint.name)
         for name, x in given.items()
       }
-    within = {_WITHIN: halves.as_single(parameters.get(_WITHIN))}
-    within = within if _WITHIN in parameters else {}
-    keep(self, {**parameters, **_singles(properties, given), **within})
-    if half is None:
-      return None
-    # Masses were divided by their sum: the given ones are stored.
-    stored = {
-      name: given[name]
-      if prop.constraint.name in _MASSES
-      else _mapped(
-        functools.partial(halves.as_half, half=half), self._parameters[name]
-      )
-      for name, prop in properties.items()
-    }
-    if within:
-      stored[_WITHIN] = parameters[_WITHIN]
-    self._parameters.update(stored)
-    object.__setattr__(self, "_half", half)
+    within = {k: x for k, x in parameters.items() if k == _WITHIN}
+    singles = _singles(properties, given) | halves.mapped(
+      halves.as_single, within
+    )
+    keep(self, {**parameters, **singles})
+    if half is not None:
+      as_half = functools.partial(halves.as_half, half=half)
+      # Masses were divided by their sum: the given ones are stored.
+      stored = {
+        name: given[name]
+        if prop.constraint.name in _MASSES
+        else _mapped(as_half, self._parameters[name])
+        for name, prop in properties.items()
+      }
+      self._parameters.update({**stored, **within})
+      object.__setattr__(self, "_half", half)
     return None
 
   return method

@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Never, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Any, Never, Protocol, TypeAlias, TypedDict, TypeVar
 
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
@@ -188,17 +188,16 @@ def fields(cls: type) -> dict[str, Field]:
   return dict(sorted(found.items(), key=lambda item: item[1].is_option))
 
 
-def properties(
-  cls: type,
-) -> dict[str, parameter_properties.ParameterProperties] | None:
-  """Returns the properties of a class's array parameters, by name.
-
-  None stands for a class that declares no parameters.
-  """
-  found = fields(cls)
-  if all(x.is_option for x in found.values()):
-    return None
-  return {k: x.properties for k, x in found.items() if x.properties}
+def properties(cls: type) -> parameter_properties.Properties:
+  """Returns the properties of a class's array parameters, by name."""
+  declared = fields(cls)
+  if all(x.is_option for x in declared.values()):
+    raise NotImplementedError(
+      f"{cls.__name__} declares no parameters: declare them in its body, or "
+      "define the class method _parameter_properties, which returns the "
+      "properties of the array parameters by name"
+    )
+  return {k: x.properties for k, x in declared.items() if x.properties}
 
 
 def complete(cls: type[object]) -> None:
@@ -208,34 +207,13 @@ def complete(cls: type[object]) -> None:
     setattr(cls, _DECLARED, own)
   for name, field in own.items():
     setattr(cls, name, field.of(name))
-  if "__init__" in vars(cls):
+  # A subclass without declarations inherits a constructor; it gets it anew, with
+  # its own name as the default `name`.
+  inherits = hasattr(cls.__init__, "is_declared")
+  if "__init__" in vars(cls) or not (own or inherits):
     return
-  if own:
-    _describe(cls, _constructor)
-  elif hasattr(cls.__init__, "is_declared"):
-    # A subclass without declarations inherits the constructor, with its own
-    # name as the default `name`.
-    _describe(cls, _inherited)
-
-
-def _inherited(
-  cls: type[object], declared: dict[str, Field]
-) -> Callable[..., None]:
-  construct: Callable[..., None] = cls.__init__
-
-  def __init__(self: object, *args: object, **kwargs: object) -> None:
-    construct(self, *args, **kwargs)
-
-  return __init__
-
-
-def _describe(
-  cls: type[object],
-  make: Callable[[type[object], dict[str, Field]], Callable[..., None]],
-) -> None:
-  """Sets a class's constructor, with a signature and a docstring."""
   declared = fields(cls)
-  construct = make(cls, declared)
+  construct = _constructor(cls, declared)
   described = {
     "__signature__": _signature(cls, declared),
     "is_declared": True,
@@ -255,7 +233,7 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
   required = tuple(k for k, x in declared.items() if x.default is _NONE)
   converts = tuple((k, x.convert) for k, x in declared.items() if x.convert)
 
-  def __init__(self: _Kept, *args: object, **kwargs: object) -> None:
+  def __init__(self: Any, *args: object, **kwargs: object) -> None:
     parameters = {**template, **dict(zip(names, args)), **kwargs}
     if (
       len(args) > len(names)
@@ -271,13 +249,6 @@ def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
     self._keep(parameters)
 
   return __init__
-
-
-class _Kept(Protocol):
-  """A distribution that stores its constructor's arguments."""
-
-  def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters."""
 
 
 def _signature(cls: type, declared: dict[str, Field]) -> inspect.Signature:

@@ -99,10 +99,6 @@ class Distribution(parameterized.Parameterized):
     """
     self._keep(parameters)
 
-  def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Parameterized`."""
-    super()._keep(parameters)
-
   @classmethod
   def parameter_properties(cls) -> properties_lib.Properties:
     """Returns the properties of the array parameters, by name."""
@@ -186,8 +182,7 @@ class Distribution(parameterized.Parameterized):
 
   def log_prob(self, value: ArrayLike) -> Result:
     """Returns the log density, broadcast over value and batch."""
-    value = self._value(value)
-    return self._result("log_prob", self._log_prob(value), value)
+    return self._at_value("log_prob", self._log_prob, value)
 
   def unnormalized_log_prob(self, value: ArrayLike) -> Result:
     """Returns `log_prob`: all densities here are normalized."""
@@ -195,31 +190,24 @@ class Distribution(parameterized.Parameterized):
 
   def prob(self, value: ArrayLike) -> Result:
     """Returns the density, broadcast over value and batch."""
-    value = self._value(value)
-    return self._result("prob", self._prob(value), value)
+    return self._at_value("prob", self._prob, value)
 
   def cdf(self, value: ArrayLike) -> Result:
     """Returns P(X <= value), broadcast over value and batch."""
-    value = self._value(value)
-    return self._result("cdf", self._cdf(value), value)
+    return self._at_value("cdf", self._cdf, value)
 
   def log_cdf(self, value: ArrayLike) -> Result:
     """Returns log P(X <= value), broadcast over value and batch."""
-    value = self._value(value)
-    return self._result("log_cdf", self._log_cdf(value), value)
+    return self._at_value("log_cdf", self._log_cdf, value)
 
   def survival_function(self, value: ArrayLike) -> Result:
     """Returns P(X > value), broadcast over value and batch."""
-    value = self._value(value)
-    return self._result(
-      "survival_function", self._survival_function(value), value
-    )
+    return self._at_value("survival_function", self._survival_function, value)
 
   def log_survival_function(self, value: ArrayLike) -> Result:
     """Returns log P(X > value), broadcast over value and batch."""
-    value = self._value(value)
-    return self._result(
-      "log_survival_function", self._log_survival_function(value), value
+    return self._at_value(
+      "log_survival_function", self._log_survival_function, value
     )
 
   def hazard_function(self, value: ArrayLike) -> Result:
@@ -245,8 +233,7 @@ class Distribution(parameterized.Parameterized):
 
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
-    value = self._value(value)
-    return self._result("hazard_function", self._hazard_function(value), value)
+    return self._at_value("hazard_function", self._hazard_function, value)
 
   def log_hazard_function(self, value: ArrayLike) -> Result:
     """Computes the log hazard, also where the hazard underflows.
@@ -258,9 +245,8 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.log_hazard_function(1e-300)):.6f}")
       -690.775528
     """
-    value = self._value(value)
-    return self._result(
-      "log_hazard_function", self._log_hazard_function(value), value
+    return self._at_value(
+      "log_hazard_function", self._log_hazard_function, value
     )
 
   def cumulative_hazard(self, value: ArrayLike) -> Result:
@@ -277,10 +263,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.cumulative_hazard(1e6)):.1f}")
       2000000.0
     """
-    value = self._value(value)
-    return self._result(
-      "cumulative_hazard", self._cumulative_hazard(value), value
-    )
+    return self._at_value("cumulative_hazard", self._cumulative_hazard, value)
 
   def sample(
     self, sample_shape: ShapeLike = (), seed: Seed | None = None
@@ -349,8 +332,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(PhaseType([1.0], [[-2.0]]).quantile(0.5)):.6f}")
       0.346574
     """
-    value = self._checked("quantile", value)
-    return self._result("quantile", self._quantile(value), value)
+    return self._at_argument("quantile", self._quantile, value)
 
   def median(self) -> Result:
     """Computes the median, the quantile of 1/2, of the batch shape.
@@ -377,9 +359,8 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(dist.quantile_log_survival(-1e4)):.6f}")
       5000.000000
     """
-    value = self._checked("quantile_log_survival", value)
-    return self._result(
-      "quantile_log_survival", self._quantile_log_survival(value), value
+    return self._at_argument(
+      "quantile_log_survival", self._quantile_log_survival, value
     )
 
   def quantile_log_cdf(self, value: ArrayLike) -> Result:
@@ -397,10 +378,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{math.log(float(value)):.6f}")
       -500.693147
     """
-    value = self._checked("quantile_log_cdf", value)
-    return self._result(
-      "quantile_log_cdf", self._quantile_log_cdf(value), value
-    )
+    return self._at_argument("quantile_log_cdf", self._quantile_log_cdf, value)
 
   def mean(self) -> Result:
     """Returns the mean, of the batch and the event shape."""
@@ -542,8 +520,7 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.800000
     """
-    u = self._checked("laplace_transform", u)
-    return self._result("laplace_transform", self._laplace_transform(u), u)
+    return self._at_argument("laplace_transform", self._laplace_transform, u)
 
   def moment_generating_function(self, s: ArrayLike) -> Result:
     """Computes E exp(s X); it is inf for s at or above the decay rate.
@@ -571,9 +548,8 @@ class Distribution(parameterized.Parameterized):
     Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in
       applied probability, 2017, ch. 3.
     """
-    s = self._checked("moment_generating_function", s)
-    return self._result(
-      "moment_generating_function", self._moment_generating_function(s), s
+    return self._at_argument(
+      "moment_generating_function", self._moment_generating_function, s
     )
 
   def probability_generating_function(self, z: ArrayLike) -> Result:
@@ -598,10 +574,9 @@ class Distribution(parameterized.Parameterized):
       >>> print(f"{float(value):.6f}")
       0.142857
     """
-    z = self._checked("probability_generating_function", z)
-    return self._result(
+    return self._at_argument(
       "probability_generating_function",
-      self._probability_generating_function(z),
+      self._probability_generating_function,
       z,
     )
 
@@ -684,6 +659,7 @@ class Distribution(parameterized.Parameterized):
 DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)
+conversions.adapt(parameterized.Parameterized)
 conversions.adapt(Distribution)
 
 

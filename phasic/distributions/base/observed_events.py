@@ -168,9 +168,7 @@ def with_causes(
   return found + shift
 
 
-def _unconditional(
-  distribution: Any, lower: Array, upper: Array
-) -> Array:
+def _unconditional(distribution: Any, lower: Array, upper: Array) -> Array:
   """Computes log P(observation), (..., n), without delayed entry."""
   distribution = distribution._for_one_call()
   own = distribution._log_observed(lower, upper)

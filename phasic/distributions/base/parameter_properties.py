@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 import dataclasses
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as onp
 
@@ -148,12 +148,11 @@ def batch_shapes(
   properties: Properties, parameters: Mapping[str, object]
 ) -> list[static.Shape]:
   """Returns the batch shapes of the parameters that are not None."""
-  shapes = []
-  for name, prop in properties.items():
-    value = parameters[name]
-    if value is not None:
-      shapes.append(split_shape(prop, value)[0])
-  return shapes
+  return [
+    split_shape(prop, parameters[name])[0]
+    for name, prop in properties.items()
+    if parameters[name] is not None
+  ]
 
 
 def batch_shape(
@@ -194,30 +193,7 @@ def check_parameters(
   }
 
 
-class Checked(Protocol):
-  """A distribution whose parameters are checked."""
-
-  validate_args: bool
-  _is_warned_of: ClassVar[bool]
-  _parameters: dict[str, ParameterValue]
-
-  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
-    """Returns whether known values of the parameters appear to be valid."""
-    ...
-
-  def _is_surely_valid(self) -> bool:
-    """Returns whether the parameters are known to be valid already."""
-    ...
-
-  def parameter_properties(self) -> Properties:
-    """Returns the properties of the array parameters, by name."""
-    ...
-
-  def copy(self, **overrides: object) -> object:
-    """Returns a distribution with other values of parameters."""
-
-
-def look_at(distribution: Checked) -> None:
+def look_at(distribution: Any) -> None:
   """Warns of invalid parameters, and corrects sums that are off by rounding.
 
   Nothing happens where values cannot be read at once, see `plausible`.
@@ -237,7 +213,7 @@ def look_at(distribution: Checked) -> None:
     user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
 
 
-def broken_rules(distribution: Checked) -> list[str]:
+def broken_rules(distribution: Any) -> list[str]:
   """Returns the message of the first rule that known parameters break."""
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
@@ -282,7 +258,7 @@ def _is_plausible(
   )
 
 
-def _at_hand(distribution: Checked) -> dict[str, ParameterValue] | None:
+def _at_hand(distribution: Any) -> dict[str, ParameterValue] | None:
   """Returns the parameters on the host; None if traced or on a device."""
   parameters = distribution._parameters
   names = distribution.parameter_properties()
@@ -306,15 +282,14 @@ def _like(given: object, values: Iterator[onp.ndarray | None]) -> object:
   return next(values)
 
 
-def _mend(distribution: Checked, known: dict[str, ParameterValue]) -> list[str]:
+def _mend(distribution: Any, known: dict[str, ParameterValue]) -> list[str]:
   """Corrects sums that are off by rounding, and returns warning messages."""
   texts = []
   parameters: dict[str, ParameterValue] = distribution._parameters
   for name, prop in distribution.parameter_properties().items():
     x = known[name]
-    if x is None or isinstance(x, (Mapping, *structure.EDGES)):
-      continue
-    if prop.constraint.is_of_graph:
+    is_array = x is not None and not isinstance(x, (Mapping, *structure.EDGES))
+    if not is_array or prop.constraint.is_of_graph:
       continue
     # Exits beside a matrix, or the mass at zero beside initial masses.
     other = prop.constraint.exits or prop.constraint.beside

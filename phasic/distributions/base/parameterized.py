@@ -13,7 +13,6 @@ from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
 from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
-from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import parameter_properties as properties_lib
 from phasic.distributions.base import structure
 from phasic.internal import array_ops
@@ -28,6 +27,8 @@ from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 
 MODE = "numpy"
+# The options that are True or False.
+_FLAGS = ("validate_args", "allow_nan_stats")
 # Parameters of these types have arrays in them.
 _NESTED = (Mapping, *structure.EDGES)
 
@@ -56,7 +57,9 @@ class Parameterized(hooks.Hooks):
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
-    _check_options(parameters)
+    flags = {name: parameters[name] for name in _FLAGS}
+    raw_arguments.check_flags(**flags)
+    raw_arguments.check_string("name", parameters["name"])
     properties = self._properties()
     parameters = properties_lib.without_sparse_matrices(parameters, properties)
     arrays = {
@@ -115,14 +118,7 @@ class Parameterized(hooks.Hooks):
 
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:
-    found = declared.properties(cls)
-    if found is None:
-      raise NotImplementedError(
-        f"{cls.__name__} declares no parameters: declare them in its body, or "
-        "define the class method _parameter_properties, which returns the "
-        "properties of the array parameters by name"
-      )
-    return found
+    return declared.properties(cls)
 
   @classmethod
   @functools.cache
@@ -161,9 +157,7 @@ class Parameterized(hooks.Hooks):
     del name  # A family of a graph has one.
     return self._parameters["graph"]
 
-  def _check_values(
-    self: parameter_properties.Checked, validate: Callable[[], object]
-  ) -> None:
+  def _check_values(self, validate: Callable[[], object]) -> None:
     """Raises for invalid values with `validate_args`, else warns of them.
 
     It is the last thing that a constructor does.
@@ -175,7 +169,7 @@ class Parameterized(hooks.Hooks):
       validate()
     else:
       single = conversions.single(self)
-      parameter_properties.look_at(single)
+      properties_lib.look_at(single)
       if single._is_warned_of:
         object.__setattr__(self, "_is_warned_of", True)
 
@@ -191,7 +185,7 @@ class Parameterized(hooks.Hooks):
     self, known: Mapping[str, properties_lib.ParameterValue]
   ) -> bool:
     """Returns whether known values of the parameters appear to be valid."""
-    return parameter_properties.are_plausible(known, self._properties())
+    return properties_lib.are_plausible(known, self._properties())
 
   def _value(self, value: ArrayLike) -> Array:
     """Converts and checks the value that a public method is called with."""
@@ -199,6 +193,20 @@ class Parameterized(hooks.Hooks):
     if self._parameters["validate_args"]:
       return self._check_value(value)
     return value
+
+  def _at_value(
+    self, method: str, compute: Callable[[Array], Array], value: ArrayLike
+  ) -> Result:
+    """Returns the result of a public method, which a hook computes."""
+    value = self._value(value)
+    return self._result(method, compute(value), value)
+
+  def _at_argument(
+    self, method: str, compute: Callable[[Array], Array], x: ArrayLike
+  ) -> Result:
+    """Likewise of an argument without event dimensions, see `_checked`."""
+    x = self._checked(method, x)
+    return self._result(method, compute(x), x)
 
   def _converted(self, value: ArrayLike) -> Array:
     """Converts a value; raises if its shape or dtype does not fit."""
@@ -310,22 +318,6 @@ class Parameterized(hooks.Hooks):
   def _found_batch(self) -> static.Shape:
     """Computes the batch shape from the shapes of the parameters."""
     return properties_lib.batch_shape(self._properties(), self._parameters)
-
-  def _event_shape(self) -> static.Shape:
-    return ()
-
-
-def _check_options(parameters: Mapping[str, object]) -> None:
-  """Raises TypeError for options, such as `validate_args`, of a wrong type.
-
-  Args:
-    parameters: a constructor's arguments by name, the options among them.
-  """
-  options = ("validate_args", "allow_nan_stats")
-  raw_arguments.check_flags(
-    **{option: parameters[option] for option in options}
-  )
-  raw_arguments.check_string("name", parameters["name"])
 
 
 def _check_given(

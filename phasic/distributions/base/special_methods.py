@@ -7,7 +7,7 @@ import contextlib
 import math
 import operator
 import types
-from typing import Protocol, SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -24,32 +24,7 @@ _FEW = 9
 _FEW_STRUCTURES = 3
 
 
-class _Described(Protocol):
-  """The properties of a distribution that `repr` shows."""
-
-  name: str
-
-  @property
-  def batch_shape(self) -> tuple[int | None, ...]:
-    """The shape of the batch."""
-    ...
-
-  @property
-  def event_shape(self) -> tuple[int | None, ...]:
-    """The shape of one value."""
-    ...
-
-  @property
-  def dtype(self) -> str:
-    """The name of the dtype."""
-    ...
-
-  def parameter_properties(self) -> Mapping[str, object]:
-    """Returns the properties of the array parameters, by name."""
-    ...
-
-
-def text_of(distribution: _Described, parameters: Mapping[str, object]) -> str:
+def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
   """Returns the text of `repr`: shapes, dtype, small concrete parameters."""
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
@@ -79,7 +54,7 @@ def _text(x: object) -> str | None:
   if isinstance(x, Mapping):
     return _text_of_mapping(x)
   if structure.is_edges(x):
-    return _text_of_edges(structure.shown_edges(x))
+    return _text_of_edges(structure.shown(x))
   if isinstance(x, tuple) and x and all(map(_is_structure, x)):
     shown = [repr(one) for one in x[:_FEW_STRUCTURES]]
     more = ["..."] if len(x) > len(shown) else []

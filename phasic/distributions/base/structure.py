@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import operator
-from typing import Self, TypeGuard
+from typing import Any, Self, TypeGuard
 
 import numpy as onp
 
@@ -222,7 +222,7 @@ def _mapped_edges(
   arrays = {
     own: convert(f"{name}.{own}", getattr(edges, own)) for own in _ARRAYS
   }
-  return shown_edges(edges)._replace(**arrays)
+  return shown(edges)._replace(**arrays)
 
 
 def stored(
@@ -242,17 +242,12 @@ def stored(
   return found._replace(**ends)
 
 
-def shown(value: object) -> object:
+def shown(value: Any) -> Any:
   """Returns a parameter as users read it: sources and targets are arrays."""
-  return shown_edges(value) if isinstance(value, EDGES) else value
-
-
-def shown_edges(edges: Edges) -> Edges:
-  """Returns edges as users read them: sources and targets are arrays."""
-  if not isinstance(edges.sources, StaticIndices):
-    return edges
-  ends = {end: getattr(edges, end).values for end in _ENDS}
-  return edges._replace(**ends)
+  if not is_edges(value) or not isinstance(value.sources, StaticIndices):
+    return value
+  ends = {end: getattr(value, end).values for end in _ENDS}
+  return value._replace(**ends)
 
 
 def chain_arrays(model: Model) -> tuple[object, ...]:
