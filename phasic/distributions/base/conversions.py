@@ -310,6 +310,7 @@ def _lifted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _shown(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
   """Returns the function of a property with the rule of half precision."""
 
+  @functools.wraps(function)
   def shown(self: Any) -> Any:
     if self._half is None or _find(self) is None:
       return function(self)
