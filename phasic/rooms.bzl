@@ -145,7 +145,8 @@ ROOMS = {
         "math/numeric",
         "math/model",
         "math/m_step",
-        "math/elimination"
+        "math/elimination",
+        "math/quadrature"
     ],
     "distributions/absorption": [
         "internal",
@@ -201,6 +202,7 @@ ROOMS = {
         "math/moments",
         "math/sampling",
         "math/rewards",
+        "math/quadrature",
         "graphs/core",
         "distributions/base",
         "distributions/absorption"

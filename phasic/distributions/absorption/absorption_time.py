@@ -21,9 +21,12 @@ from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import Seed
 from phasic.internal.arrays import ShapeLike
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_passages
 from phasic.math.model import chain
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
+from phasic.math.moments import occupancy
 from phasic.math.moments import renewals
 from phasic.math.sampling import sample_paths
 
@@ -75,7 +78,9 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       >>> [f"{float(x):.6f}" for x in dist.expected_visits()]
       ['2.000000', '1.000000']
     """
-    found = self._functions.expected_visits(*self._model())
+    visits = chain_passages.visits
+    rule = chain_passages.sojourn_times if self._DISCRETE else visits
+    found = chain_calls.value(rule, self._model(), self._DISCRETE)
     return self._statistic("expected_visits", found)
 
   def occupancy(self, value: ArrayLike) -> Result:
@@ -100,7 +105,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       ['0.135335', '0.270671']
     """
     value = self._checked("occupancy", value)
-    found = self._with(self._functions.occupancy, value)
+    found = occupancy.evaluate(self._with(value), self._DISCRETE)
     return self._result("occupancy", found, value)
 
   def sample_paths(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import kept_chain
-from phasic.distributions.absorption import time_kinds
 from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
@@ -22,14 +21,19 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
+from phasic.math.elimination import chain_passages
+from phasic.math.elimination import exponential_tilting
 from phasic.math.likelihood import diagnosis
+from phasic.math.likelihood import hazards
 from phasic.math.m_step import rate_updates
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
 from phasic.math.model.model_types import Model
-from phasic.math.moments import discrete_passages
+from phasic.math.model.model_types import TimedModel
+from phasic.math.moments import generating_functions
+from phasic.math.moments import moments
 from phasic.math.quadrature import information
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
@@ -68,11 +72,6 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     names = operands.argument_names(self._DISCRETE)
     operands.check_shapes(*self._derived_chain(), names=names)
 
-  @property
-  def _functions(self) -> time_kinds.Functions:
-    """The functions of `math` for continuous or for discrete time."""
-    return time_kinds.DISCRETE if self._DISCRETE else time_kinds.CONTINUOUS
-
   def _derived_chain(self) -> Model:
     initial_probs, matrix, exits, prob_zero = self._arrays().values()
     return initial_probs, matrix, exits, prob_zero
@@ -100,16 +99,19 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     """
     return self._model()
 
-  def _with(self, function: Callable[..., Array], argument: Array) -> Array:
-    """Evaluates a function of `math` for an array and this chain."""
+  def _with(self, argument: Array) -> TimedModel:
+    """Returns the arguments of functions of a value and this chain."""
     initial_probs, matrix, exits, prob_zero = self._model()
-    return function(argument, initial_probs, matrix, exits, prob_zero)
+    return initial_probs, matrix, argument, exits, prob_zero
 
   def _check_value(self, value: Array) -> Array:
-    return self._functions.check_value(value)
+    if self._DISCRETE:
+      return value_checks.check_counts(value)
+    return value_checks.check_times(value)
 
   def _support(self) -> samples.Support:
-    return samples.Support(self._functions.support)
+    whole = "nonnegative_integer" if self._DISCRETE else "nonnegative"
+    return samples.Support(whole)
 
   def _is_reparameterized(self) -> bool:
     if self._DISCRETE:
@@ -124,9 +126,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     return sampling.sample_arrays(n, seed, self._model(), self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
-    initial_probs, matrix, exits, prob_zero = self._model()
-    arguments = (initial_probs, matrix, value, exits, prob_zero)
-    return evaluation.value_of_arrays(kind, arguments, self._DISCRETE)
+    return evaluation.value_of_arrays(kind, self._with(value), self._DISCRETE)
 
   def _log_prob(self, value: Array) -> Array:
     return self._evaluate("log_density", value)
@@ -147,10 +147,10 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     return self._evaluate("survival", value)
 
   def _hazard_function(self, value: Array) -> Array:
-    return self._with(self._functions.hazard_function, value)
+    return hazards.evaluate(self._with(value), self._DISCRETE)
 
   def _log_hazard_function(self, value: Array) -> Array:
-    return self._with(self._functions.log_hazard_function, value)
+    return hazards.evaluate_log(self._with(value), self._DISCRETE)
 
   def _mean(self) -> Array:
     return self._spread(chain_calls.MEAN)
@@ -191,7 +191,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _raw_moments(self, k: int) -> Array:
     """Returns the first k raw moments, (..., k)."""
-    return self._functions.raw_moments(k, *self._model())
+    return moments.power(self._model(), k, self._DISCRETE)
 
   def _mode(self) -> Array:
     self._missing("mode", "densities of chains may have several maxima")
@@ -233,15 +233,14 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _inverse(self, form: str, value: Array) -> Array:
     """Computes quantiles of probabilities in a form of `kernel_ops`."""
-    initial_probs, matrix, exits, prob_zero = self._model()
-    arguments = (initial_probs, matrix, value, exits, prob_zero)
-    return quantiles.evaluate_arrays(form, arguments, self._DISCRETE)
+    return quantiles.evaluate_arrays(form, self._with(value), self._DISCRETE)
 
   def _laplace_transform(self, u: Array) -> Array:
-    return self._with(self._functions.laplace_transform, u)
+    rule = exponential_tilting.laplace
+    return chain_calls.value(rule, self._with(u), self._DISCRETE, u=0)
 
   def _moment_generating_function(self, s: Array) -> Array:
-    return self._with(self._functions.moment_generating_function, s)
+    return generating_functions.evaluate(self._with(s), self._DISCRETE)
 
   def _probability_generating_function(self, z: Array) -> Array:
     if not self._DISCRETE:
@@ -249,7 +248,9 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
         "probability_generating_function",
         "values are not whole numbers: E z^X is laplace_transform(-log(z))",
       )
-    return self._with(discrete_passages.probability_generating_function, z)
+    return chain_calls.value(
+      chain_passages.generating, self._with(z), True, z=0
+    )
 
   def _late(self) -> onp.ndarray:
     # One step, or so early that large chains take no more.

@@ -19,7 +19,6 @@ from phasic.internal.arrays import Integer
 from phasic.internal.arrays import Result
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.elimination import chain_arguments
-from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
@@ -188,11 +187,7 @@ class RewardTotals(joint_totals.JointTotals, kept_chain.KeptChain):
   def _batch_shape(self) -> static.Shape:
     alpha, matrix, exits, prob_zero = self._chain()
     return chain_arguments.convert(
-      alpha,
-      matrix,
-      self._arrays()["rewards"],
-      exits,
-      prob_zero,
-      names=operands.argument_names(False, "rewards"),
-      event_ranks=(2,),
+      (alpha, matrix, self._arrays()["rewards"], exits, prob_zero),
+      False,
+      rewards=2,
     )[2]

@@ -79,8 +79,7 @@ def parts_of_model(model: Model, discrete: bool, no_atom: bool) -> ChainParts:
   Raises:
     ValueError: shapes do not fit, or the edges are traced.
   """
-  names = operands.argument_names(discrete)
-  arguments, _, _, dtype = chain_arguments.convert(*model, names=names)
+  arguments, _, _, dtype = chain_arguments.convert(model, discrete)
   sources, targets = _indices(model[1], static.shape(arguments.initial)[-1])
   has_edges = operands.is_edges(model[1])
   derived = _run(discrete, has_edges, dtype, arguments)

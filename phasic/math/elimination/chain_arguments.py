@@ -40,15 +40,16 @@ class ChainArguments(NamedTuple):
 
 
 def convert(
-  *values: Given, names: Sequence[str], event_ranks: Sequence[int] = ()
+  values: Values, discrete: bool, **event_ranks: int
 ) -> tuple[ChainArguments, tuple[Array, ...], static.Shape, str]:
   """Converts a model and other arrays to one dtype and one batch rank.
 
   Args:
-    *values: initial_probs; subgenerator or subtransition, or edges; other
+    values: initial_probs; subgenerator or subtransition, or edges; other
       arrays; exits; prob_zero.
-    names: their names.
-    event_ranks: the ranks of the other arrays without batch dimensions.
+    discrete: whether time is counted in steps.
+    **event_ranks: the ranks of the other arrays, by their names, without batch
+      dimensions.
 
   Returns:
     `ChainArguments`; a tuple of the other arrays, with the same number of batch
@@ -59,11 +60,12 @@ def convert(
       have the wrong class for the time.
     ValueError: shapes do not fit, or there are no phases.
   """
+  names = operands_lib.argument_names(discrete, *event_ranks)
   initial, rates, *arrays, exits, atom = operands_lib.convert(
     *values, names=names
   )
   batch = operands_lib.batch_shape((initial, rates, exits, atom))
-  for name, x, rank in zip(names[2:-2], arrays, event_ranks, strict=True):
+  for x, (name, rank) in zip(arrays, event_ranks.items(), strict=True):
     batch = _check_argument(name, x, rank, batch, static.shape(initial)[-1])
   edges = None
   if operands_lib.is_edges(rates):
@@ -73,7 +75,8 @@ def convert(
   dtype = static.dtype_name(initial)
   model = _with_rank(size, initial, rates, exits, atom, edges)
   padded_arrays = [
-    padded(x, rank, size) for x, rank in zip(arrays, event_ranks, strict=True)
+    padded(x, rank, size)
+    for x, rank in zip(arrays, event_ranks.values(), strict=True)
   ]
   return model, tuple(padded_arrays), batch, dtype
 

@@ -66,9 +66,9 @@ def checked_order(order: Integer, name: str = "order") -> int:
 def value(
   rule: Callable[..., Array],
   values: chain_arguments.Values,
-  names: Sequence[str],
-  event_ranks: Sequence[int] = (),
+  discrete: bool,
   options: tuple[Hashable, ...] = (),
+  **event_ranks: int,
 ) -> Array:
   """Evaluates a rule, which is a function of the linear system of a model.
 
@@ -78,14 +78,14 @@ def value(
     rule: the rule of a function, as described above for this module.
     values: the arguments: initial_probs, subgenerator or subtransition or
       edges, other arrays, exits, prob_zero.
-    names: their names.
-    event_ranks: the ranks of the other arrays without batch dimensions.
+    discrete: whether time is counted in steps.
     options: the rule's options.
+    **event_ranks: the ranks of the other arrays, by their names, without batch
+      dimensions.
   """
   model, arrays, batch, dtype = chain_arguments.convert(
-    *values, names=names, event_ranks=event_ranks
+    values, discrete, **event_ranks
   )
-  discrete = names[1] == "subtransition"
   x = _run(rule, options, discrete, dtype, model, *arrays)
   return array_utils.expanded(x, (*batch, *static.shape(x)[len(batch) :]))
 
@@ -147,20 +147,20 @@ def _evaluate(
 
 
 def spread(
-  option: str, values: chain_arguments.Values, names: Sequence[str]
+  option: str, values: chain_arguments.Values, discrete: bool
 ) -> Array:
   """Computes the mean, variance, standard deviation or second moment.
 
   Args:
     option: MEAN, VARIANCE, STDDEV or SECOND_MOMENT.
     values: as in `value`.
-    names: as in `value`.
+    discrete: as in `value`.
   """
-  both = _moments_of_edges(option, values, names[1] == "subtransition")
+  both = _moments_of_edges(option, values, discrete)
   if both is not None:
     return both[0 if option == MEAN else -1]
-  model, _, batch, dtype = chain_arguments.convert(*values, names=names)
-  x = _run_spread(option, names[1] == "subtransition", dtype, model)
+  model, _, batch, dtype = chain_arguments.convert(values, discrete)
+  x = _run_spread(option, discrete, dtype, model)
   return np.broadcast_to(x, batch)
 
 

@@ -29,6 +29,19 @@ from phasic.math.model import edge_rates
 from phasic.math.numeric import exact_sums
 
 
+def laplace(system: chain_solves.System, u: Array) -> Array:
+  """Computes the Laplace transform E exp(-u X), (...); NaN for u < 0.
+
+  Args:
+    system: the system.
+    u: (...).
+  """
+  if system.stay is not None:
+    with onp.errstate(over="ignore"):
+      u = np.expm1(u)  # See `generating`.
+  return chain_passages.laplace(system, u)
+
+
 def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
   """Computes the moment generating function E exp(s X), (...).
 

@@ -19,7 +19,6 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model import operands
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
@@ -88,7 +87,7 @@ def cause_probs(
   jumps = chain_calls.value(
     chain_passages.exit_jumps,
     (initial_probs, clipped, None, prob_zero),
-    operands.argument_names(discrete),
+    discrete,
   )
   probs = [
     np.sum(np.where(edges.targets == p + cause, jumps, 0.0), axis=-1)

@@ -10,6 +10,7 @@ Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -23,6 +24,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
+from phasic.math.model.model_types import Given
 from phasic.math.model.model_types import Model
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
@@ -58,13 +60,8 @@ def hazard_function(
     >>> print(f"{float(value):.6f}")
     2.000000
   """
-  arguments = operands.convert(
-    initial_probs, subgenerator, value, exit_rates, prob_zero
-  )
-  if kernel_ops.path_of_call() == "portable":
-    # On the portable path a derivative is many times slower than the quotient.
-    return np.exp(_quotient(arguments))
-  return _rate(arguments)
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluate(arguments, False)
 
 
 def log_hazard_function(
@@ -85,16 +82,8 @@ def log_hazard_function(
     >>> print(f"{float(value):.6f}")
     0.693147
   """
-  arguments = operands.convert(
-    initial_probs, subgenerator, value, exit_rates, prob_zero
-  )
-  quotient = _quotient(arguments)
-  if kernel_ops.path_of_call() == "portable":
-    return quotient
-  rate = _slope(arguments)
-  # Tiny hazards occur at early times, where the quotient is accurate.
-  known = rate >= _SMALL[static.dtype_name(rate)]
-  return np.where(known, np.log(np.where(known, rate, 1.0)), quotient)
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluate_log(arguments, False)
 
 
 def discrete_hazard_function(
@@ -118,11 +107,8 @@ def discrete_hazard_function(
     >>> print(f"{float(value):.6f}")
     0.166667
   """
-  return np.exp(
-    discrete_log_hazard_function(
-      value, initial_probs, subtransition, exit_probs, prob_zero
-    )
-  )
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  return evaluate(arguments, True)
 
 
 def discrete_log_hazard_function(
@@ -145,21 +131,34 @@ def discrete_log_hazard_function(
     >>> print(f"{float(value):.4f}")
     -1.7918
   """
-  arguments = operands.convert(
-    initial_probs,
-    subtransition,
-    value,
-    exit_probs,
-    prob_zero,
-    names=operands.argument_names(True, "value"),
-  )
-  dtype = static.dtype_name(arguments[0])
-  arguments = _widened(arguments, True)
-  initial_probs, subtransition, value, exit_probs, prob_zero = arguments
-  log_prob = evaluation.value("log_density", arguments, discrete=True)
-  before = (initial_probs, subtransition, value - 1.0, exit_probs, prob_zero)
-  log_left = evaluation.value("log_survival", before, discrete=True)
-  return _log_quotient(log_prob, log_left, dtype)
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  return evaluate_log(arguments, True)
+
+
+def evaluate(arguments: Sequence[Given], discrete: bool) -> Array:
+  """Computes the hazard of initial masses, rates, times, exits and atom."""
+  # On the portable path a derivative is many times slower than the quotient.
+  if discrete or kernel_ops.path_of_call() == "portable":
+    return np.exp(evaluate_log(arguments, discrete))
+  return _rate(operands.convert(*arguments))
+
+
+def evaluate_log(arguments: Sequence[Given], discrete: bool) -> Array:
+  """Computes the logarithm of `evaluate`, also where the hazard underflows."""
+  names = operands.argument_names(discrete, "value")
+  converted = operands.convert(*arguments, names=names)
+  if discrete:
+    widened = _widened(converted, True)
+    initial_probs, matrix, value, exits, prob_zero = widened
+    before = (initial_probs, matrix, value - 1.0, exits, prob_zero)
+    return _log_quotient(widened, before, True, static.dtype_name(converted[0]))
+  quotient = _quotient(converted)
+  if kernel_ops.path_of_call() == "portable":
+    return quotient
+  rate = _slope(converted)
+  # Tiny hazards occur at early times, where the quotient is accurate.
+  known = rate >= _SMALL[static.dtype_name(rate)]
+  return np.where(known, np.log(np.where(known, rate, 1.0)), quotient)
 
 
 def log_hazard_below(
@@ -201,7 +200,8 @@ def log_hazard_below(
     prob_zero,
     discrete,
   )
-  return _log_quotient(log_prob, log_left, dtype)
+  log_hazard = special.log_conditional(log_prob, log_left)
+  return structures.cast(log_hazard, dtype)
 
 
 def cause_hazard(
@@ -220,16 +220,15 @@ def cause_hazard(
   dtype = static.dtype_name(times)
   initial_probs, matrix, exits, prob_zero = part
   timed_part = (initial_probs, matrix, times, exits, prob_zero)
-  log_prob = evaluation.value(
-    "log_density", _widened(timed_part, discrete), discrete=discrete
-  )
   initial_probs, matrix, exits, prob_zero = model
   before = times - 1.0 if discrete else times
   timed_model = (initial_probs, matrix, before, exits, prob_zero)
-  log_left = evaluation.value(
-    "log_survival", _widened(timed_model, discrete), discrete=discrete
+  log_hazard = _log_quotient(
+    _widened(timed_part, discrete),
+    _widened(timed_model, discrete),
+    discrete,
+    static.wide_float(),
   )
-  log_hazard = _log_quotient(log_prob, log_left, static.dtype_name(log_left))
   return structures.cast(np.exp(log_hazard), dtype)
 
 
@@ -273,9 +272,7 @@ def _quotient(arguments: TimedModel) -> Array:
   """Computes log f - log(1 - F), the log hazard; NaN if few digits remain."""
   dtype = static.dtype_name(arguments[0])
   arguments = _widened(arguments, False)
-  log_density = evaluation.value("log_density", _right_continuous(arguments))
-  log_left = evaluation.value("log_survival", arguments)
-  return _log_quotient(log_density, log_left, dtype)
+  return _log_quotient(_right_continuous(arguments), arguments, False, dtype)
 
 
 def _right_continuous(arguments: TimedModel) -> TimedModel:
@@ -292,6 +289,17 @@ def _right_continuous(arguments: TimedModel) -> TimedModel:
   return (*arguments[:4], np.zeros((), dtype=static.dtype_name(times)))
 
 
-def _log_quotient(log_part: Array, log_left: Array, dtype: str) -> Array:
-  """Computes log_part - log_left; NaN if too few digits would remain."""
-  return structures.cast(special.log_conditional(log_part, log_left), dtype)
+def _log_quotient(
+  part: TimedModel, whole: TimedModel, discrete: bool, dtype: str
+) -> Array:
+  """Computes log f - log(1 - F); NaN if too few digits would remain.
+
+  Args:
+    part: the widened arguments of f.
+    whole: the widened arguments of F.
+    discrete: whether time is discrete.
+    dtype: of the result.
+  """
+  log_prob = evaluation.value("log_density", part, discrete=discrete)
+  log_left = evaluation.value("log_survival", whole, discrete=discrete)
+  return structures.cast(special.log_conditional(log_prob, log_left), dtype)

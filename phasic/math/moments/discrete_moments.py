@@ -21,11 +21,8 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import moment_chains
-from phasic.math.model import operands
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.moments import moments
-
-_NAMES = operands.argument_names(True)
 
 
 def mean(
@@ -58,7 +55,7 @@ def mean(
     4.000000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
+  return chain_calls.spread(chain_calls.MEAN, values, True)
 
 
 def second_moment(
@@ -77,7 +74,7 @@ def second_moment(
     6.000000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
+  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, True)
 
 
 def raw_moments(
@@ -105,7 +102,7 @@ def raw_moments(
     ['6.000000', '66.000000']
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return moments.power(values, order, _NAMES)
+  return moments.power(values, order, True)
 
 
 def reward_moments(
@@ -139,7 +136,7 @@ def reward_moments(
     ['6.000000', '54.000000']
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return moments.power(values, order, operands.argument_names(True, "rewards"))
+  return moments.power(values, order, True, rewards=1)
 
 
 def variance(
@@ -161,7 +158,7 @@ def variance(
     30.0000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
+  return chain_calls.spread(chain_calls.VARIANCE, values, True)
 
 
 def stddev(
@@ -180,7 +177,7 @@ def stddev(
     2.000000
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
+  return chain_calls.spread(chain_calls.STDDEV, values, True)
 
 
 def reward_covariance(
@@ -215,12 +212,7 @@ def reward_covariance(
     [['4.000000', '2.000000'], ['2.000000', '2.000000']]
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return chain_calls.value(
-    moment_chains.covariance,
-    values,
-    operands.argument_names(True, "rewards"),
-    (2,),
-  )
+  return chain_calls.value(moment_chains.covariance, values, True, rewards=2)
 
 
 def reward_cross_moments(
@@ -244,9 +236,4 @@ def reward_cross_moments(
     [['6.000000', '4.000000'], ['4.000000', '6.000000']]
   """
   values = (initial_probs, subtransition, rewards, exit_probs, prob_zero)
-  return chain_calls.value(
-    moment_chains.cross_moments,
-    values,
-    operands.argument_names(True, "rewards"),
-    (2,),
-  )
+  return chain_calls.value(moment_chains.cross_moments, values, True, rewards=2)

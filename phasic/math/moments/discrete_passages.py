@@ -14,12 +14,9 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.model_types import SubtransitionLike
-
-_NAMES = operands.argument_names(True)
 
 
 def expected_visits(
@@ -48,7 +45,7 @@ def expected_visits(
     ['2.000000', '2.000000']
   """
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.value(chain_passages.sojourn_times, values, _NAMES)
+  return chain_calls.value(chain_passages.sojourn_times, values, True)
 
 
 def expected_jumps(
@@ -84,7 +81,7 @@ def expected_jumps(
   """
   phase_arguments.require_edges(subtransition, "subtransition")
   values = (initial_probs, subtransition, exit_probs, prob_zero)
-  return chain_calls.value(chain_passages.jumps, values, _NAMES)
+  return chain_calls.value(chain_passages.jumps, values, True)
 
 
 def hitting_probs(
@@ -120,8 +117,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subtransition, targets, exit_probs, prob_zero)
-  names = operands.argument_names(True, "phases")
-  return chain_calls.value(chain_passages.hitting, values, names, (1,))
+  return chain_calls.value(chain_passages.hitting, values, True, phases=1)
 
 
 def probability_generating_function(
@@ -158,5 +154,4 @@ def probability_generating_function(
     0.142857
   """
   values = (initial_probs, subtransition, z, exit_probs, prob_zero)
-  names = operands.argument_names(True, "z")
-  return chain_calls.value(chain_passages.generating, values, names, (0,))
+  return chain_calls.value(chain_passages.generating, values, True, z=0)

@@ -9,9 +9,6 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import numpy as onp
 
 from phasic.internal import dtypes
@@ -20,13 +17,9 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
-from phasic.math.elimination import chain_solves
 from phasic.math.elimination import exponential_tilting
-from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.model.model_types import SubtransitionLike
-
-_NAMES = operands.argument_names(False, "s")
 
 
 def moment_generating_function(
@@ -65,7 +58,7 @@ def moment_generating_function(
     ['0.500', '1.000', '2.000', 'inf']
   """
   values = (initial_probs, subgenerator, s, exit_rates, prob_zero)
-  return _value(values, _NAMES)
+  return evaluate(values, False)
 
 
 def discrete_moment_generating_function(
@@ -93,7 +86,7 @@ def discrete_moment_generating_function(
     ['1.000', '1.793', 'inf']
   """
   values = (initial_probs, subtransition, s, exit_probs, prob_zero)
-  return _value(values, operands.argument_names(True, "s"))
+  return evaluate(values, True)
 
 
 def discrete_laplace_transform(
@@ -117,8 +110,22 @@ def discrete_laplace_transform(
     0.333333
   """
   values = (initial_probs, subtransition, u, exit_probs, prob_zero)
-  names = operands.argument_names(True, "u")
-  return chain_calls.value(_killed_steps, values, names, (0,))
+  return chain_calls.value(exponential_tilting.laplace, values, True, u=0)
+
+
+def evaluate(values: chain_arguments.Values, discrete: bool) -> Array:
+  """Computes E exp(s X), by a simpler system if s is known to be <= 0.
+
+  Args:
+    values: initial masses, rates, s, exits and atom.
+    discrete: whether time is counted in steps.
+  """
+  dtypes.numeric(values[2], "s")
+  known = static.concrete(values[2])
+  below = known is not None and not onp.any(known > 0)
+  return chain_calls.value(
+    exponential_tilting.generating, values, discrete, (below,), s=0
+  )
 
 
 def excess_statistics(
@@ -144,20 +151,4 @@ def excess_statistics(
     5.000000e-10
   """
   values = (initial_probs, subgenerator, s, exit_rates, prob_zero)
-  return chain_calls.value(exponential_tilting.excess, values, _NAMES, (0,))
-
-
-def _killed_steps(system: chain_solves.System, u: Array) -> Array:
-  """Computes the Laplace transform E exp(-u N), (...); NaN for u < 0."""
-  value = exponential_tilting.generating(True, system, 0.0 - u)
-  return value + np.where(u >= 0, 0.0, float("nan"))
-
-
-def _value(values: chain_arguments.Values, names: Sequence[str]) -> Array:
-  """Computes E exp(s X), by a simpler system if s is known to be <= 0."""
-  dtypes.numeric(values[2], names[2])
-  known = static.concrete(values[2])
-  below = known is not None and not onp.any(known > 0)
-  return chain_calls.value(
-    exponential_tilting.generating, values, names, (0,), (below,)
-  )
+  return chain_calls.value(exponential_tilting.excess, values, False, s=0)

@@ -15,7 +15,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
-from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
@@ -81,11 +80,7 @@ def mixed_moment(
   size = phase_arguments.num_rewards(rewards)
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment,
-    values,
-    operands.argument_names(False, "rewards"),
-    (2,),
-    (checked_orders(orders, size),),
+    moment, values, False, (checked_orders(orders, size),), rewards=2
   )
 
 

@@ -18,18 +18,13 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import moment_chains
-from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
-
-_NAMES = operands.argument_names(False)
 
 
 def mean(
@@ -62,7 +57,7 @@ def mean(
     0.750000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(chain_calls.MEAN, values, _NAMES)
+  return chain_calls.spread(chain_calls.MEAN, values, False)
 
 
 def second_moment(
@@ -80,7 +75,7 @@ def second_moment(
     0.500000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, _NAMES)
+  return chain_calls.spread(chain_calls.SECOND_MOMENT, values, False)
 
 
 def raw_moments(
@@ -107,7 +102,7 @@ def raw_moments(
     ['2.000000', '6.000000', '24.000000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return power(values, order, _NAMES)
+  return power(values, order, False)
 
 
 def reward_moments(
@@ -142,7 +137,7 @@ def reward_moments(
     ['1.500000', '4.500000']
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return power(values, order, operands.argument_names(False, "rewards"))
+  return power(values, order, False, rewards=1)
 
 
 def variance(
@@ -164,7 +159,7 @@ def variance(
     1.250000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(chain_calls.VARIANCE, values, _NAMES)
+  return chain_calls.spread(chain_calls.VARIANCE, values, False)
 
 
 def stddev(
@@ -184,7 +179,7 @@ def stddev(
     0.500000
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.spread(chain_calls.STDDEV, values, _NAMES)
+  return chain_calls.spread(chain_calls.STDDEV, values, False)
 
 
 def reward_means(
@@ -208,9 +203,7 @@ def reward_means(
     ['1.500000', '0.500000']
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return chain_calls.value(
-    moment_chains.means, values, operands.argument_names(False, "rewards"), (2,)
-  )
+  return chain_calls.value(moment_chains.means, values, False, rewards=2)
 
 
 def reward_covariance(
@@ -246,12 +239,7 @@ def reward_covariance(
     [['1.250000', '0.250000'], ['0.250000', '0.250000']]
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
-  return chain_calls.value(
-    moment_chains.covariance,
-    values,
-    operands.argument_names(False, "rewards"),
-    (2,),
-  )
+  return chain_calls.value(moment_chains.covariance, values, False, rewards=2)
 
 
 def reward_cross_moments(
@@ -276,25 +264,25 @@ def reward_cross_moments(
   """
   values = (initial_probs, subgenerator, rewards, exit_rates, prob_zero)
   return chain_calls.value(
-    moment_chains.cross_moments,
-    values,
-    operands.argument_names(False, "rewards"),
-    (2,),
+    moment_chains.cross_moments, values, False, rewards=2
   )
 
 
 def power(
-  values: chain_arguments.Values, order: Integer, names: Sequence[str]
+  values: chain_arguments.Values,
+  order: Integer,
+  discrete: bool,
+  **event_ranks: int,
 ) -> Array:
   """Computes raw moments of the time, or of a total reward, (..., order).
 
   Args:
     values: a model, optionally with rewards in the third place.
     order: a positive integer.
-    names: the names of the values.
+    discrete: whether time is counted in steps.
+    **event_ranks: rewards=1 where there are rewards.
   """
   order = chain_calls.checked_order(order)
-  ranks = (1,) * (len(values) - 4)
   return chain_calls.value(
-    moment_chains.raw_moments, values, names, ranks, (order,)
+    moment_chains.raw_moments, values, discrete, (order,), **event_ranks
   )

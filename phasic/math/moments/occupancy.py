@@ -75,8 +75,8 @@ def occupancy(
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.367879', '0.367879']
   """
-  model = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return _occupancy(value, model, False)
+  arguments = (initial_probs, subgenerator, value, exit_rates, prob_zero)
+  return evaluate(arguments, False)
 
 
 def discrete_occupancy(
@@ -100,8 +100,21 @@ def discrete_occupancy(
     >>> [f"{float(x):.6f}" for x in probs]
     ['0.562500']
   """
-  model = (initial_probs, subtransition, exit_probs, prob_zero)
-  return _occupancy(value, model, True)
+  arguments = (initial_probs, subtransition, value, exit_probs, prob_zero)
+  return evaluate(arguments, True)
+
+
+def evaluate(arguments: Sequence[Given], discrete: bool) -> Array:
+  """Computes `occupancy` of initial masses, rates, times, exits and atom."""
+  names = operands.argument_names(discrete, "value")
+  converted = operands.convert(*arguments, names=names)
+  operands.canonical(converted, names)  # Raises if shapes do not broadcast.
+  initial, matrix, times, exits, atom = converted
+  model = weighted_models.make(
+    (initial, matrix, exits, atom), static.shape(times), discrete
+  )
+  probs = _run_probs(discrete, model, _wide(times))
+  return structures.cast(probs, static.dtype_name(initial))
 
 
 class Transient(NamedTuple):
@@ -171,22 +184,6 @@ def weighted(model: Model, times: Array, weights: Array) -> Array:
   weighted_model = weighted_models.make(model, static.shape(times)[1:], False)
   sums = _run_weighted(weighted_model, _wide(times), _wide(weights))
   return structures.cast(sums, static.dtype_name(model[0]))
-
-
-def _occupancy(
-  value: ArrayLike, values: Sequence[Given], discrete: bool
-) -> Array:
-  """Computes `occupancy` of a model's four arguments."""
-  initial, matrix, exits, atom = values
-  names = operands.argument_names(discrete, "value")
-  arguments = operands.convert(initial, matrix, value, exits, atom, names=names)
-  operands.canonical(arguments, names)  # Raises if shapes do not broadcast.
-  initial, matrix, times, exits, atom = arguments
-  model = weighted_models.make(
-    (initial, matrix, exits, atom), static.shape(times), discrete
-  )
-  probs = _run_probs(discrete, model, _wide(times))
-  return structures.cast(probs, static.dtype_name(initial))
 
 
 def _wide(x: Array) -> Array:

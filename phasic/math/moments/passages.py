@@ -14,12 +14,10 @@ from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model import operands
+from phasic.math.elimination import exponential_tilting
 from phasic.math.model import phase_arguments
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.model_types import SubgeneratorLike
-
-_NAMES = operands.argument_names(False)
 
 
 def expected_sojourn_times(
@@ -49,7 +47,7 @@ def expected_sojourn_times(
     ['1.000000', '0.500000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.sojourn_times, values, _NAMES)
+  return chain_calls.value(chain_passages.sojourn_times, values, False)
 
 
 def expected_visits(
@@ -71,7 +69,7 @@ def expected_visits(
     ['2.000000', '2.000000']
   """
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.visits, values, _NAMES)
+  return chain_calls.value(chain_passages.visits, values, False)
 
 
 def expected_jumps(
@@ -107,7 +105,7 @@ def expected_jumps(
   """
   phase_arguments.require_edges(subgenerator, "subgenerator")
   values = (initial_probs, subgenerator, exit_rates, prob_zero)
-  return chain_calls.value(chain_passages.jumps, values, _NAMES)
+  return chain_calls.value(chain_passages.jumps, values, False)
 
 
 def hitting_probs(
@@ -143,8 +141,7 @@ def hitting_probs(
   """
   targets = phase_arguments.indicator(phases, initial_probs)
   values = (initial_probs, subgenerator, targets, exit_rates, prob_zero)
-  names = operands.argument_names(False, "phases")
-  return chain_calls.value(chain_passages.hitting, values, names, (1,))
+  return chain_calls.value(chain_passages.hitting, values, False, phases=1)
 
 
 def laplace_transform(
@@ -178,5 +175,4 @@ def laplace_transform(
     0.800000
   """
   values = (initial_probs, subgenerator, u, exit_rates, prob_zero)
-  names = operands.argument_names(False, "u")
-  return chain_calls.value(chain_passages.laplace, values, names, (0,))
+  return chain_calls.value(exponential_tilting.laplace, values, False, u=0)

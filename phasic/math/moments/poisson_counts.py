@@ -15,7 +15,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
-from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.moments import count_levels
@@ -96,9 +95,7 @@ def joint_mark_probs(
   )
   counts = checked_counts(max_counts, static.shape(rates)[-1])
   values = (initial_probs, subgenerator, rates, exit_rates, prob_zero)
-  return chain_calls.value(
-    probs, values, operands.argument_names(False, "rewards"), (2,), (counts,)
-  )
+  return chain_calls.value(probs, values, False, (counts,), rewards=2)
 
 
 def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:

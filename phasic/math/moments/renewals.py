@@ -104,8 +104,7 @@ def equilibrium_probs(model: Model, discrete: bool) -> Array:
 
   They are NaN if absorption is not certain.
   """
-  names = operands.argument_names(discrete)
-  return chain_calls.value(_equilibrium, model, names)
+  return chain_calls.value(_equilibrium, model, discrete)
 
 
 def _ends(matrix: Matrix, p: int) -> tuple[int, ...] | None:

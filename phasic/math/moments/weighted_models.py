@@ -178,9 +178,8 @@ def widened(model: Model, discrete: bool) -> Model:
   wide = static.wide_float()
   if static.dtype_name(initial) == wide:
     return model
-  names = operands.argument_names(discrete)
   converted, _, _, dtype = chain_arguments.convert(
-    initial, matrix, exits, atom, names=names
+    (initial, matrix, exits, atom), discrete
   )
   system = chain_solves.derive(converted, discrete, dtype)
   has_stays = discrete and not operands.is_edges(matrix)

@@ -23,7 +23,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import exponential_tilting
-from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 from phasic.math.moments import generating_functions
 from phasic.math.quadrature import numerical_distributions
@@ -102,9 +101,8 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   )
   alpha, matrix, exits, atom = model
   values = (alpha, matrix, growth, exits, atom)
-  names = operands.argument_names(False, "s")
   longest = chain_calls.value(
-    exponential_tilting.longest_time, values, names, (0,)
+    exponential_tilting.longest_time, values, False, s=0
   )
   total = generating_functions.moment_generating_function(growth, *model)
   total = _wide(autodiff.stop_gradient(total))

@@ -86,8 +86,7 @@ class NumericalDistribution:
     self._model = model
     self.dtype = static.dtype_name(model[0])
     self.phases = static.shape(model[0])[-1]
-    names = operands.argument_names(discrete)
-    scales = chain_calls.value(time_scales.log_scales, model, names)
+    scales = chain_calls.value(time_scales.log_scales, model, discrete)
     scales = structures.cast(scales, static.wide_float())
     self.log_rate = scales[..., 0]
     self.longest = _LONGEST * np.exp(scales[..., 1])

@@ -14,7 +14,6 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_rates
-from phasic.math.model import operands
 from phasic.math.model.model_types import Model
 
 # The largest product of rate and time that the kernel evaluates.
@@ -69,8 +68,7 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
   known = static.concrete(late)
   if known is not None and not onp.any(known):
     return high
-  names = operands.argument_names(discrete)
-  logs = chain_calls.value(log_scales, model, names)
+  logs = chain_calls.value(log_scales, model, discrete)
   log_longest = autodiff.stop_gradient(logs[..., 1])
   # Divide before multiplying, so that no intermediate result overflows.
   # It is NaN, and high stays, where both are inf.
@@ -85,7 +83,7 @@ def ends_at_once(model: Model) -> Array:
   Args:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
   """
-  return chain_calls.value(_ends, model, operands.argument_names(False)) > 0.0
+  return chain_calls.value(_ends, model, False) > 0.0
 
 
 def _ends(system: chain_solves.System) -> Array:

@@ -15,7 +15,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
-from phasic.math.model import operands
 from phasic.math.model import step_chain
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.rewards import reward_stages
@@ -93,13 +92,9 @@ def discrete_reward_transform(
       157, 2024.
   """
   model, (reward_array,), _, _ = chain_arguments.convert(
-    initial_probs,
-    subtransition,
-    rewards,
-    exit_probs,
-    prob_zero,
-    names=operands.argument_names(True, "rewards"),
-    event_ranks=(1,),
+    (initial_probs, subtransition, rewards, exit_probs, prob_zero),
+    True,
+    rewards=1,
   )
   p = static.shape(model.initial)[-1]
   completes = model.edges is not None

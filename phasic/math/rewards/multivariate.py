@@ -17,7 +17,6 @@ from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import chain as chain_lib
-from phasic.math.model import operands
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.numeric import array_utils
@@ -86,9 +85,7 @@ def joint_laplace_transform(
     exit_rates,
     prob_zero,
   )
-  return chain_calls.value(
-    _survival, values, operands.argument_names(False, "rewards"), (1,)
-  )
+  return chain_calls.value(_survival, values, False, rewards=1)
 
 
 def _survival(system: chain_solves.System, rates: Array) -> Array:
@@ -174,13 +171,9 @@ def joint_log_prob(
   }
   value_array = structures.as_array(value, dtypes.common_dtype(names), "value")
   model, (reward_array,), batch, dtype = chain_arguments.convert(
-    initial_probs,
-    subgenerator,
-    rewards,
-    exit_rates,
-    prob_zero,
-    names=operands.argument_names(False, "rewards"),
-    event_ranks=(2,),
+    (initial_probs, subgenerator, rewards, exit_rates, prob_zero),
+    False,
+    rewards=2,
   )
   size, shape = static.shape(reward_array)[-1], static.shape(value_array)
   if len(shape) < 1 or shape[-1] != size:

@@ -16,7 +16,6 @@ from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
-from phasic.math.model import operands
 from phasic.math.model.model_types import SubgeneratorLike
 from phasic.math.rewards import stochastic_complement
 
@@ -84,13 +83,9 @@ def reward_transform(
       probability, 2017, theorem 3.1.33.
   """
   model, (reward_array,), _, _ = chain_arguments.convert(
-    initial_probs,
-    subgenerator,
-    rewards,
-    exit_rates,
-    prob_zero,
-    names=operands.argument_names(False, "rewards"),
-    event_ranks=(1,),
+    (initial_probs, subgenerator, rewards, exit_rates, prob_zero),
+    False,
+    rewards=1,
   )
   known = static.concrete(reward_array)
   if model.edges is None or (known is not None and onp.any(known == 0)):

@@ -122,8 +122,7 @@ def _expected_jumps(model: Model, discrete: bool) -> onp.ndarray | None:
 
   They are inf for invalid models. The result is None if they are traced.
   """
-  names = operands_lib.argument_names(discrete)
-  jumps_and_rules = chain_calls.value(_jumps_and_rules, model, names)
+  jumps_and_rules = chain_calls.value(_jumps_and_rules, model, discrete)
   known = static.concrete(jumps_and_rules)
   if known is None:
     return None
