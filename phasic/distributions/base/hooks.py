@@ -13,11 +13,13 @@ from phasic.distributions.base import declared
 from phasic.distributions.base import observed_events
 from phasic.distributions.base import samples
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import SanitizedSeed
 from phasic.math.m_step import rate_updates
 from phasic.math.numeric import special
+from phasic.math.quadrature import quadrature_points
 
 _NO_FORMULA = (
   "only chains that start at zero, and whose rates never change, have a formula"
@@ -136,8 +138,16 @@ class Hooks:
       "it is not known whether densities of this family have one maximum",
     )
 
+  def _quadrature(self, method: str) -> quadrature_points.QuadraturePoints:
+    """Returns quadrature points, over which the statistic `method` is a sum."""
+    self._missing(method, "there is no quadrature rule for this family")
+
   def _entropy(self) -> Array:
-    self._missing("entropy", "there is no quadrature rule for this family")
+    points = self._quadrature("entropy")
+    entropy = quadrature_points.expected(
+      points, points.log_prob, points.log_atom
+    )
+    return structures.cast(entropy, self.dtype)
 
   def _cross_entropy(self, other: Hooks) -> Array:
     self._missing(

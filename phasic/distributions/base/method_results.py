@@ -23,16 +23,6 @@ from phasic.math.model import nan_table
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 
-_ENDLESS = "the mean is inf: absorption may never come, or the tail is heavy"
-_NOT_DEFINED = "it is not defined where a mean is inf"
-_OF_INFINITE_MEANS = {
-  "covariance": _NOT_DEFINED,
-  "correlation": _NOT_DEFINED,
-  "entropy": _ENDLESS,
-  "cross_entropy": _ENDLESS,
-  "kl_divergence": _ENDLESS,
-}
-
 
 def reasons(distribution: Any, value: Any, method: str) -> onp.ndarray:
   """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
@@ -157,9 +147,9 @@ def _why(
   """
   if method in function_kinds.KINDS and distribution._has("_reasons"):
     return distribution._reasons(value, method)
-  given, law = None, _of_law(distribution, method)
+  given, law = None, _of_law(distribution, own)
   if isinstance(value, hooks.Hooks):
-    why = _of_law(value, method)
+    why = _of_law(value, own)
     of_other = onp.char.add("other: ", why)
     law = onp.where((law == "ok") & (why != "ok"), of_other, law)
   elif own.argument not in ("", "k", "other") and value is not None:
@@ -173,7 +163,7 @@ def _why(
   )
 
 
-def _of_law(distribution: Any, method: str) -> onp.ndarray:
+def _of_law(distribution: Any, method: nan_table.Method) -> onp.ndarray:
   """Returns why a distribution has no values or statistics; "ok" if it has."""
   if distribution._has("_reasons"):
     late = onp.asarray(distribution._late(), distribution.dtype)
@@ -181,13 +171,12 @@ def _of_law(distribution: Any, method: str) -> onp.ndarray:
   else:
     broken = parameter_properties.broken_rules(distribution)
     why = onp.asarray(broken[0] if broken else "ok")
-  text = _OF_INFINITE_MEANS.get(method)
-  if text is None:
+  if not method.why_endless:
     return why
   endless = onp.asarray(static.concrete(distribution.mean())) == math.inf
   if len(distribution._event_shape()) > 0:
     endless = onp.any(endless, axis=-1)
-  return onp.where((why == "ok") & endless, text, why)
+  return onp.where((why == "ok") & endless, method.why_endless, why)
 
 
 def of_density(

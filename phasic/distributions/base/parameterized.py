@@ -238,7 +238,8 @@ class Parameterized(hooks.Hooks):
       rule: its rule, unless `nan_table` has it.
     """
     if rule is None:
-      _, name, rule, _ = method_results.known(self, method)
+      known = method_results.known(self, method)
+      name, rule = known.argument, known.rule
     x = self._argument(x, name)
     return x if rule is None else self._looked_at(method, name, x, rule)
 

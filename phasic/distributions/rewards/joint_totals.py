@@ -13,6 +13,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import Result
 from phasic.math.model import value_checks
+from phasic.math.quadrature import quadrature_points
 
 
 class JointTotals(distribution.Distribution):
@@ -71,8 +72,8 @@ class JointTotals(distribution.Distribution):
   def _quantile_log_cdf(self, value: Array) -> Array:
     self._missing("quantile_log_cdf", self._no_quantile())
 
-  def _entropy(self) -> Array:
-    self._missing("entropy", self._no_joint_law())
+  def _quadrature(self, method: str) -> quadrature_points.QuadraturePoints:
+    self._missing(method, self._no_joint_law())
 
   def _cross_entropy(self, other: object) -> Array:
     self._missing("cross_entropy", self._no_joint_law())

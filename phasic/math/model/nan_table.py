@@ -25,6 +25,8 @@ _SAMPLE = (
   "quantiles ask for more steps than the work limit, which "
   "config.set_work_limit(seconds) raises, and simulated paths have too many jumps"
 )
+_ENDLESS = "the mean is inf: absorption may never come, or the tail is heavy"
+_NOT_DEFINED = "it is not defined where a mean is inf"
 # The reason of a NaN of which nothing else is known.
 UNKNOWN = (
   "it is not defined there, too few digits would be left, memory did not "
@@ -40,12 +42,14 @@ class Method(NamedTuple):
     argument: the name of its argument; empty if it has none.
     rule: the argument's valid values; None for all.
     is_time: whether the reasons of densities at the argument count, too.
+    why_endless: the reason where a mean is inf; empty if that is no reason.
   """
 
   why: str
   argument: str = ""
   rule: value_rules.ValueRule | None = None
   is_time: bool = False
+  why_endless: str = ""
 
 
 _VALUE = Method(UNKNOWN, "value")
@@ -53,6 +57,9 @@ _AT_TIME = Method(_FEW_DIGITS, "value", value_rules.TIME, True)
 _HAZARD = Method(_FEW_DIGITS, "value", None, True)
 _LOG_QUANTILE = Method(_SEARCH, "value", value_rules.LOG_PROBABILITY)
 _STATISTIC = Method(_OUT_OF_RANGE)
+_COVARIANCE = Method(_OUT_OF_RANGE, why_endless=_NOT_DEFINED)
+_SUM = Method(_QUADRATURE, why_endless=_ENDLESS)
+_DIVERGENCE = Method(_QUADRATURE, "other", why_endless=_ENDLESS)
 
 # Methods of distributions, and functions of `math` with the same names.
 METHODS = {
@@ -88,13 +95,13 @@ METHODS = {
   "expected_sojourn_times": _STATISTIC,
   "expected_visits": _STATISTIC,
   "expected_jumps": _STATISTIC,
-  "covariance": _STATISTIC,
-  "correlation": _STATISTIC,
+  "covariance": _COVARIANCE,
+  "correlation": _COVARIANCE,
   "moment": Method(_OUT_OF_RANGE, "k"),
   "mode": _STATISTIC,
-  "entropy": Method(_QUADRATURE),
-  "cross_entropy": Method(_QUADRATURE, "other"),
-  "kl_divergence": Method(_QUADRATURE, "other"),
+  "entropy": _SUM,
+  "cross_entropy": _DIVERGENCE,
+  "kl_divergence": _DIVERGENCE,
   "sample": Method(_SAMPLE),
 }
 
