@@ -186,57 +186,27 @@ MAKERS: dict[str, Callable[[Substrate], Any]] = {
 
 VALUE, OTHER = "a value", "another distribution"
 
-# Arguments of methods, as host values.
-METHODS: Mapping[str, tuple[Any, ...]] = {
-  "as_phase_type": (),
-  "batch_shape_tensor": (),
+# Arguments of methods, as host values, beside those of `_plain_arguments`.
+_OTHER_ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
   "cause_hazard": (VALUE, None),
   "cause_log_prob": (VALUE, None),
   "cause_prob": (VALUE, None),
-  "cause_probs": (),
-  "cdf": (VALUE,),
-  "copy": (),
-  "correlation": (),
-  "covariance": (),
   "cross_entropy": (OTHER,),
-  "cumulative_hazard": (VALUE,),
   "cumulative_incidence": (VALUE, None),
   "diagnose": (VALUE,),
-  "entropy": (),
-  "event_shape_tensor": (),
-  "expected_sojourn_times": (),
-  "expected_statistics": (VALUE,),
   "expected_totals": (onp.asarray([0.5, 2.0]),),
   "joint_mark_probs": ((1, 1), onp.asarray([0.5, 0.25])),
-  "expected_visits": (),
-  "hazard_function": (VALUE,),
   "kl_divergence": (OTHER,),
   "laplace_transform": (math_cases.LEVELS / 8,),
-  "limited_expected_value": (VALUE,),
-  "log_cdf": (VALUE,),
-  "log_hazard_function": (VALUE,),
-  "log_prob": (VALUE,),
-  "log_survival_function": (VALUE,),
   "marginal": (1,),
-  "mean": (),
-  "median": (),
-  "mean_residual_life": (VALUE,),
   "mixed_moment": ((1, 1),),
-  "mode": (),
   "moment": (2,),
   "moment_generating_function": (math_cases.LEVELS / 8,),
-  "occupancy": (VALUE,),
-  "prob": (VALUE,),
   "probability_generating_function": (math_cases.LEVELS,),
   "projection": (onp.asarray([1.0, 2.0]),),
   "quantile": (math_cases.LEVELS,),
   "quantile_log_cdf": (onp.log(math_cases.LEVELS),),
   "quantile_log_survival": (onp.log1p(-math_cases.LEVELS),),
-  "renewal_density": (VALUE,),
-  "stddev": (),
-  "survival_function": (VALUE,),
-  "unnormalized_log_prob": (VALUE,),
-  "variance": (),
 }
 # Methods that the kernel computes, for models without conversion.
 EXACT = (
@@ -279,6 +249,26 @@ def public_methods(cls: type) -> dict[str, Any]:
     and (member := inspect.getattr_static(cls, name)) is not None
     and getattr(member, "__module__", "phasic").startswith("phasic")
   }
+
+
+def _plain_arguments() -> dict[str, tuple[Any, ...]]:
+  """Returns the arguments of methods that need none, or a value."""
+  plain: dict[str, tuple[Any, ...]] = {}
+  for family in FAMILIES:
+    cls = getattr(comparisons.in_numpy.distributions, family)
+    for name, function in public_methods(cls).items():
+      _, *others = inspect.signature(function).parameters.values()
+      needed = [
+        x.name
+        for x in others
+        if x.default is x.empty and x.kind is x.POSITIONAL_OR_KEYWORD
+      ]
+      if name not in (*SAMPLERS, *OTHER_METHODS) and needed in ([], ["value"]):
+        plain[name] = (VALUE,) * len(needed)
+  return plain
+
+
+METHODS = {**_plain_arguments(), **_OTHER_ARGUMENTS}
 
 
 def first_methods() -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Arguments for every function of models in `ph.math`."""
 
 from collections.abc import Mapping
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -81,6 +82,22 @@ def _both(name: str, case: Case, discrete: Case) -> dict[str, Case]:
   }
 
 
+def _of_the_model() -> dict[str, Case]:
+  """Returns the cases of all functions of a model alone."""
+  math = comparisons.in_numpy.math
+  cases = {}
+  for module, case in (
+    ("phase_type", Case(MODEL)),
+    ("discrete_phase_type", Case(STEPS)),
+  ):
+    functions = getattr(math, module)
+    for name in functions.__all__:
+      parameters = inspect.signature(getattr(functions, name)).parameters
+      if [*parameters][:1] == ["initial_probs"]:
+        cases[f"{module}.{name}"] = case
+  return cases
+
+
 CASES: dict[str, Case] = {}
 for _name in (
   *("prob", "log_prob", "survival_function", "cdf"),
@@ -91,11 +108,7 @@ for _name in (
     Case(at(TIMES), exact=True),
     Case(steps_at(COUNTS), exact=True),
   )
-for _name in (
-  *("mean", "second_moment", "stddev", "variance"),
-  *("expected_visits", "entropy"),
-):
-  CASES |= _both(_name, Case(MODEL), Case(STEPS))
+CASES |= _of_the_model()
 for _name in ("hazard_function", "log_hazard_function", "occupancy"):
   CASES |= _both(_name, Case(at(TIMES)), Case(steps_at(COUNTS)))
 for _name in ("laplace_transform", "moment_generating_function"):
@@ -125,7 +138,6 @@ CASES |= {
   **_both("diagnose", Case(at(_UNKNOWN)), Case(steps_at(_UNKNOWN))),
   **_both("reward_transform", Case(at(WITH_ZERO)), Case(steps_at(WITH_ZERO))),
   "discrete_phase_type.probability_generating_function": Case(steps_at(LEVELS)),
-  "phase_type.expected_sojourn_times": Case(MODEL),
   "phase_type.expected_statistics": Case(
     at(LOWER), options={"upper": UPPER}, exact=True
   ),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 import functools
 import math
+import operator
 from typing import Any
 
 import mpmath
@@ -11,21 +12,22 @@ from tests.helpers import conformance
 from tests.oracle import family_oracle
 from tests.oracle import law_statistics
 
-CALLS: dict[str, Callable[[Any], Any]] = {
-  "mean": lambda dist: dist.mean(),
-  "variance": lambda dist: dist.variance(),
-  "stddev": lambda dist: dist.stddev(),
-  "moment(2)": lambda dist: dist.moment(2),
-  "moment(3)": lambda dist: dist.moment(3),
-  "laplace_transform": lambda dist: dist.laplace_transform(0.5),
-  "moment_generating_function": lambda dist: dist.moment_generating_function(
-    -0.25
-  ),
-  "probability_generating_function": lambda dist: (
-    dist.probability_generating_function(0.5)
-  ),
-  "entropy": lambda dist: dist.entropy(),
+# Arguments of statistics that take some.
+_ARGUMENTS = {
+  "moment(2)": 2,
+  "moment(3)": 3,
+  "laplace_transform": 0.5,
+  "moment_generating_function": -0.25,
+  "probability_generating_function": 0.5,
 }
+
+
+def _call(name: str) -> Callable[[Any], Any]:
+  arguments = [_ARGUMENTS[name]] if name in _ARGUMENTS else []
+  return operator.methodcaller(name.partition("(")[0], *arguments)
+
+
+CALLS = {name: _call(name) for name in law_statistics.STATISTICS}
 # `modes_test` and `families_contract_test` test the remaining statistics.
 OTHERS: dict[str, Callable[[Any], Any]] = {
   "covariance": lambda dist: dist.covariance(),

@@ -42,6 +42,10 @@ class Nodes(NamedTuple):
     return mpmath.fsum(w * x for w, x in pairs)
 
 
+# A function of a law, points for it, and a law near it.
+Statistic = Callable[[family_oracle.Law, Nodes, family_oracle.Law], Any]
+
+
 def _prob(law: family_oracle.Law, time: Any) -> Any:
   return _known_prob(law, time, mpmath.mp.prec)
 
@@ -127,33 +131,49 @@ def divergence(
   return at.sum([m * mpmath.log(m / n) if m > _NONE else 0 for m, n in pairs])
 
 
+def _raw(k: int) -> Statistic:
+  def moment(law: family_oracle.Law, at: Nodes, near: family_oracle.Law) -> Any:
+    known = {1: law.mean, 2: law.second}.get(k)
+    if known is not None:
+      return near.mean if k == 1 else near.second
+    return expectation(near, at, lambda t: t**k)
+
+  return moment
+
+
+def _variance(
+  law: family_oracle.Law, at: Nodes, near: family_oracle.Law
+) -> Any:
+  return _raw(2)(law, at, near) - _raw(1)(law, at, near) ** 2
+
+
+def _laplace(u: float) -> Statistic:
+  return lambda law, at, near: expectation(
+    near, at, lambda t: mpmath.exp(-mpmath.mpf(u) * t)
+  )
+
+
+# Statistics of a distribution near `law`, by method.
+STATISTICS: dict[str, Statistic] = {
+  "mean": _raw(1),
+  "variance": _variance,
+  "stddev": lambda law, at, near: mpmath.sqrt(_variance(law, at, near)),
+  "moment(2)": _raw(2),
+  "moment(3)": _raw(3),
+  "laplace_transform": _laplace(0.5),
+  "moment_generating_function": _laplace(0.25),
+  "probability_generating_function": lambda law, at, near: expectation(
+    near, at, lambda k: mpmath.mpf(1) / 2**k
+  ),
+  "entropy": lambda law, at, near: entropy(near, at),
+}
+
+
 def statistics(
   law: family_oracle.Law, at: Nodes
 ) -> dict[str, Callable[[family_oracle.Law], Any]]:
   """Returns functions of a distribution near the given one, by method."""
-
-  def raw(k: int) -> Callable[[family_oracle.Law], Any]:
-    known = {1: law.mean, 2: law.second}.get(k)
-    if known is not None:
-      return lambda near: near.mean if k == 1 else near.second
-    return lambda near: expectation(near, at, lambda t: t**k)
-
-  def variance(near: family_oracle.Law) -> Any:
-    return raw(2)(near) - raw(1)(near) ** 2
-
-  def laplace(u: Any) -> Callable[[family_oracle.Law], Any]:
-    return lambda near: expectation(near, at, lambda t: mpmath.exp(-u * t))
-
   return {
-    "mean": raw(1),
-    "variance": variance,
-    "stddev": lambda near: mpmath.sqrt(variance(near)),
-    "moment(2)": raw(2),
-    "moment(3)": raw(3),
-    "laplace_transform": laplace(mpmath.mpf(1) / 2),
-    "moment_generating_function": laplace(mpmath.mpf(1) / 4),
-    "probability_generating_function": lambda near: expectation(
-      near, at, lambda k: mpmath.mpf(1) / 2**k
-    ),
-    "entropy": lambda near: entropy(near, at),
+    name: functools.partial(statistic, law, at)
+    for name, statistic in STATISTICS.items()
   }

@@ -10,6 +10,8 @@ from phasic import distributions as pd
 from phasic import graphs as pg
 from phasic import inference
 from phasic import math as pm
+from phasic.math.model import nan_table
+from phasic.math.model import value_rules
 from tests.helpers import chains
 from tests.helpers import test_case
 
@@ -19,33 +21,19 @@ if MODE == "jax":
 elif MODE == "tf":
   import tensorflow as tf
 
+# Methods that Erlang distributions do not have, or with other results than numbers.
+_OTHERS = (
+  *("covariance", "correlation", "probability_generating_function"),
+  *("expected_sojourn_times", "expected_visits", "expected_jumps", "occupancy"),
+  *("cross_entropy", "kl_divergence"),
+)
+_BY_ARGUMENT = {"": None, "k": 2}
+_BY_RULE = {value_rules.PROBABILITY: 0.25, value_rules.LOG_PROBABILITY: -0.25}
 # A value for each method that takes one.
 METHODS = {
-  "log_prob": 0.5,
-  "prob": 0.5,
-  "cdf": 0.5,
-  "log_cdf": 0.5,
-  "survival_function": 0.5,
-  "log_survival_function": 0.5,
-  "hazard_function": 0.5,
-  "log_hazard_function": 0.5,
-  "cumulative_hazard": 0.5,
-  "quantile": 0.25,
-  "quantile_log_survival": -0.25,
-  "quantile_log_cdf": -0.25,
-  "laplace_transform": 0.5,
-  "moment_generating_function": 0.5,
-  "renewal_density": 0.5,
-  "mean_residual_life": 0.5,
-  "limited_expected_value": 0.5,
-  "median": None,
-  "mean": None,
-  "variance": None,
-  "stddev": None,
-  "moment": 2,
-  "mode": None,
-  "entropy": None,
-  "sample": None,
+  name: _BY_ARGUMENT.get(method.argument, _BY_RULE.get(method.rule, 0.5))
+  for name, method in nan_table.METHODS.items()
+  if name not in _OTHERS
 }
 
 
