@@ -182,8 +182,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   def has_rsample(self) -> bool:
     """Whether samples are differentiable in the parameters."""
     return (
-      self.distribution.reparameterization_type
-      is samples.FULLY_REPARAMETERIZED
+      self.distribution.reparameterization_type is samples.FULLY_REPARAMETERIZED
     )
 
   @property

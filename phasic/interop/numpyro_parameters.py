@@ -15,8 +15,8 @@ from numpyro.distributions import constraints
 
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import structure
 from phasic.distributions.base import samples
+from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike

@@ -8,9 +8,9 @@ import math
 import numpy as np
 
 from phasic.distributions.absorption import competing_risks
-from phasic.distributions.base import observed_events
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.distributions.base import inferring
+from phasic.distributions.base import observed_events
 from phasic.inference.data import observation_rules
 from phasic.internal import static
 from phasic.internal.arrays import Array
@@ -124,7 +124,9 @@ def _interval_ends(
 
 
 def _combined(
-  events: observed_events.ChainEvents, cause: Array | None, values: Sequence[Array]
+  events: observed_events.ChainEvents,
+  cause: Array | None,
+  values: Sequence[Array],
 ) -> Array:
   """Combines the results of the kernel calls to log likelihoods, (..., n)."""
   terms, given = values[0], None

@@ -22,8 +22,8 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import competing_risks
-from phasic.distributions.base import observed_events
 from phasic.distributions.base import inferring
+from phasic.distributions.base import observed_events
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import chain_statistics
