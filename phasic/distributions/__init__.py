@@ -20,8 +20,8 @@ from phasic.distributions.closures.closures import convolution
 from phasic.distributions.closures.closures import maximum
 from phasic.distributions.closures.closures import minimum
 from phasic.distributions.closures.closures import mixture
-from phasic.distributions.closures.order_statistics import order_statistic
-from phasic.distributions.closures.random_sums import random_sum
+from phasic.distributions.closures.repeated import order_statistic
+from phasic.distributions.closures.repeated import random_sum
 from phasic.distributions.epochs.epochs import Epochs
 from phasic.distributions.epochs.multivariate_epochs import MultivariateEpochs
 from phasic.distributions.epochs.piecewise_constant import (
@@ -32,18 +32,18 @@ from phasic.distributions.epochs.piecewise_constant import (
   piecewise_constant_limit,
 )
 from phasic.distributions.families.acyclic_phase_type import AcyclicPhaseType
-from phasic.distributions.families.coxian import Coxian
-from phasic.distributions.families.erlang import Erlang
-from phasic.distributions.families.geometric_mixture import GeometricMixture
-from phasic.distributions.families.hyper_erlang import HyperErlang
-from phasic.distributions.families.hyperexponential import Hyperexponential
-from phasic.distributions.families.hypoexponential import Hypoexponential
+from phasic.distributions.families.mixtures import GeometricMixture
+from phasic.distributions.families.mixtures import HyperErlang
+from phasic.distributions.families.mixtures import Hyperexponential
 from phasic.distributions.families.negative_binomial import (
   NegativeBinomialFailures,
 )
 from phasic.distributions.families.negative_binomial import (
   NegativeBinomialTrials,
 )
+from phasic.distributions.families.series import Coxian
+from phasic.distributions.families.series import Erlang
+from phasic.distributions.families.series import Hypoexponential
 from phasic.distributions.rewards.multivariate_phase_type import (
   GraphMultivariatePhaseType,
 )
@@ -51,12 +51,12 @@ from phasic.distributions.rewards.multivariate_phase_type import (
   MultivariatePhaseType,
 )
 from phasic.distributions.wrapped.equilibrium import Equilibrium
-from phasic.distributions.wrapped.matrix_gompertz import MatrixGompertz
-from phasic.distributions.wrapped.matrix_log_logistic import MatrixLogLogistic
-from phasic.distributions.wrapped.matrix_log_normal import MatrixLogNormal
-from phasic.distributions.wrapped.matrix_pareto import MatrixPareto
-from phasic.distributions.wrapped.matrix_weibull import MatrixWeibull
+from phasic.distributions.wrapped.fast_growth import MatrixLogLogistic
+from phasic.distributions.wrapped.fast_growth import MatrixLogNormal
+from phasic.distributions.wrapped.fast_growth import MatrixPareto
 from phasic.distributions.wrapped.residual_life import ResidualLife
+from phasic.distributions.wrapped.slow_growth import MatrixGompertz
+from phasic.distributions.wrapped.slow_growth import MatrixWeibull
 from phasic.distributions.wrapped.transformed_phase_type import (
   TransformedPhaseType,
 )

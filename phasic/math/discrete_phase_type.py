@@ -49,9 +49,13 @@ from phasic.math.quadrature.information import discrete_entropy as entropy
 from phasic.math.quadrature.information import (
   discrete_kl_divergence as kl_divergence,
 )
-from phasic.math.quantiles.quantiles_discrete import quantile
-from phasic.math.quantiles.quantiles_discrete import quantile_log_cdf
-from phasic.math.quantiles.quantiles_discrete import quantile_log_survival
+from phasic.math.quantiles.quantiles import discrete_quantile as quantile
+from phasic.math.quantiles.quantiles import (
+  discrete_quantile_log_cdf as quantile_log_cdf,
+)
+from phasic.math.quantiles.quantiles import (
+  discrete_quantile_log_survival as quantile_log_survival,
+)
 from phasic.math.rewards.discrete_reward_transforms import (
   discrete_reward_transform as reward_transform,
 )

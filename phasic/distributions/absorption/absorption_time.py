@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import chain_hooks
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import conversions
 from phasic.distributions.base import method_results
 from phasic.distributions.base import samples
@@ -44,7 +44,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return static.shape(self._chain()[0])[-1]
 
   def _may_be_zero(self) -> bool:
-    return atoms.may_be_positive(self)
+    return kept_chain.may_be_positive(self)
 
   @property
   def reparameterization_type(self) -> samples.ReparameterizationType:
@@ -80,8 +80,9 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     """
     visits = chain_passages.visits
     rule = chain_passages.sojourn_times if self._DISCRETE else visits
-    found = chain_calls.value(rule, self._model(), self._DISCRETE)
-    return self._statistic("expected_visits", found)
+    return self._statistic(
+      "expected_visits", chain_calls.value(rule, self._model(), self._DISCRETE)
+    )
 
   def occupancy(self, value: ArrayLike) -> Result:
     """Computes the probabilities of the phases at the given times.
@@ -105,8 +106,8 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       ['0.135335', '0.270671']
     """
     value = self._checked("occupancy", value)
-    found = occupancy.evaluate(self._with(value), self._DISCRETE)
-    return self._result("occupancy", found, value)
+    probs = occupancy.evaluate(self._with(value), self._DISCRETE)
+    return self._result("occupancy", probs, value)
 
   def sample_paths(
     self,
@@ -153,12 +154,12 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     batch = self._batch_shape()
     shape = samples.static_shape(sample_shape)
     jumps = sample_paths.checked_jumps(num_jumps, shape, batch)
-    own = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
-    found = sample_paths.sample_paths(
-      math.prod(shape), jumps, own, *self._model(), discrete=self._DISCRETE
+    salted = random.sanitize_seed(seed, salt=f"{type(self).__name__} paths")
+    paths = sample_paths.sample_paths(
+      math.prod(shape), jumps, salted, *self._model(), discrete=self._DISCRETE
     )
     whole = (*shape, *batch, jumps + 1)
-    phases, times = (np.reshape(x, whole) for x in found)
+    phases, times = (np.reshape(x, whole) for x in paths)
     return sample_paths.PhasePaths(phases, times)
 
   def renewal_density(self, value: ArrayLike) -> Result:
@@ -196,8 +197,11 @@ class AbsorptionTime(chain_hooks.ChainHooks):
         2.4.
     """
     value = self._checked("renewal_density", value)
-    found = renewals.renewal_density(self._model(), value, self._DISCRETE)
-    return self._result("renewal_density", found, value)
+    return self._result(
+      "renewal_density",
+      renewals.renewal_density(self._model(), value, self._DISCRETE),
+      value,
+    )
 
   def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.
@@ -228,8 +232,11 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
     """
     value = self._checked("mean_residual_life", value)
-    found = renewals.mean_residual_life(self._model(), value, self._DISCRETE)
-    return self._result("mean_residual_life", found, value)
+    return self._result(
+      "mean_residual_life",
+      renewals.mean_residual_life(self._model(), value, self._DISCRETE),
+      value,
+    )
 
   def limited_expected_value(self, value: ArrayLike) -> Result:
     """Returns E[min(X, t)], broadcast over value and batch.
@@ -254,10 +261,11 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       sec. 3.1.
     """
     value = self._checked("limited_expected_value", value)
-    found = renewals.limited_expected_value(
-      self._model(), value, self._DISCRETE
+    return self._result(
+      "limited_expected_value",
+      renewals.limited_expected_value(self._model(), value, self._DISCRETE),
+      value,
     )
-    return self._result("limited_expected_value", found, value)
 
 
 _T = TypeVar("_T", bound=AbsorptionTime)

@@ -47,7 +47,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
   """Implements the methods of `AbsorptionTime` with functions of the chain.
 
   A subclass has four array parameters, those of the functions of `math` in
-  their order; or it has a `_derived_chain` of its own.
+  their order; or it overrides `_derived_chain`.
   """
 
   # The arrays of a chain that never changes, and its mean and variance.
@@ -123,7 +123,7 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     moves = self._is_reparameterized()
-    return sampling.sample_arrays(n, seed, self._model(), self._DISCRETE, moves)
+    return sampling.sample(n, seed, self._model(), self._DISCRETE, moves)
 
   def _evaluate(self, kind: str, value: Array) -> Array:
     return evaluation.value_of_arrays(kind, self._with(value), self._DISCRETE)

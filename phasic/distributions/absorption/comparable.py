@@ -55,8 +55,9 @@ class Comparable(distribution.Distribution):
       )
     check_same_kind("cross_entropy", self, other)
     nodes, log_prob, at_zero = _both(self, other)
-    found = quadrature_points.expected(nodes, log_prob, at_zero)
-    return structures.cast(found, self.dtype)
+    return structures.cast(
+      quadrature_points.expected(nodes, log_prob, at_zero), self.dtype
+    )
 
 
 def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
@@ -70,9 +71,11 @@ def kl_divergence(p: Comparable, q: Comparable) -> Array:
   check_same_kind("kl_divergence", p, q)
   nodes, log_prob, at_zero = _both(p, q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
-  own = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
-  found = quadrature_points.expected(nodes, log_prob - own, at_zero - atom)
-  return structures.cast(found, p.dtype)
+  log_density = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
+  return structures.cast(
+    quadrature_points.expected(nodes, log_prob - log_density, at_zero - atom),
+    p.dtype,
+  )
 
 
 def compare(p: Comparable, q: Comparable) -> Array:

@@ -6,10 +6,12 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.absorption import graph_distribution
 from phasic.distributions.base import observed_events
 from phasic.graphs.parts import contents
 from phasic.internal import raw_arguments
 from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.arrays import Result
@@ -17,11 +19,14 @@ from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
 from phasic.math.model import chain as chain_lib
-from phasic.math.model.model_types import Edges
+from phasic.math.model import operands
+from phasic.math.model.model_types import EdgeModel
 from phasic.math.model.model_types import Model
 
 
-class CompetingRisks(absorption_time.AbsorptionTime):
+class CompetingRisks(
+  graph_distribution.GraphDistribution, absorption_time.AbsorptionTime
+):
   """A time until absorption of a graph's chain by one of several causes.
 
   A cause is named as in `ABSORBED("cause")`; None is plain `ABSORBED`, to which
@@ -76,14 +81,14 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     number = self._number(cause)
     known = static.concrete(value)
     if known is not None and not onp.any(onp.isinf(known)):
-      found = self._of_cause("cdf", value, number)
-      return self._result("cumulative_incidence", found, value)
+      incidence = self._value_by_cause("cdf", value, number)
+      return self._result("cumulative_incidence", incidence, value)
     # P(X <= inf, absorption by the cause) is the probability of the cause, and
     # not one.
     last = value == float("inf")
-    finite = self._of_cause("cdf", np.where(last, 0.0, value), number)
-    found = np.where(last, self.cause_probs()[..., number], finite)
-    return self._result("cumulative_incidence", found, value)
+    finite = self._value_by_cause("cdf", np.where(last, 0.0, value), number)
+    incidence = np.where(last, self.cause_probs()[..., number], finite)
+    return self._result("cumulative_incidence", incidence, value)
 
   def cause_log_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
@@ -102,16 +107,20 @@ class CompetingRisks(absorption_time.AbsorptionTime):
       ValueError: there is no such cause, or shapes do not fit.
     """
     value, number = self._value(value), self._number(cause)
-    found = self._of_cause("log_density", value, number)
-    return self._result("cause_log_prob", found, value)
+    return self._result(
+      "cause_log_prob",
+      self._value_by_cause("log_density", value, number),
+      value,
+    )
 
   def cause_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Array:
     """Computes the density of absorption at the value and by the cause."""
     value, number = self._value(value), self._number(cause)
-    found = self._of_cause("density", value, number)
-    return self._result("cause_prob", found, value)
+    return self._result(
+      "cause_prob", self._value_by_cause("density", value, number), value
+    )
 
   def cause_hazard(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
@@ -123,14 +132,20 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     """
     value = self._value(value)
     part = self._model_of_cause(self._number(cause))
-    found = hazards.cause_hazard(part, self._model(), value, self._DISCRETE)
-    return self._result("cause_hazard", found, value)
+    return self._result(
+      "cause_hazard",
+      hazards.cause_hazard(part, self._model(), value, self._DISCRETE),
+      value,
+    )
 
-  def _of_cause(self, kind: str, value: Array, number: int) -> Array:
+  def _value_by_cause(self, kind: str, value: Array, number: int) -> Array:
     """Evaluates a function, e.g. the cdf, of absorption by one cause."""
     initial_probs, edges, exits, prob_zero = self._model_of_cause(number)
-    arguments = (initial_probs, edges, value, exits, prob_zero)
-    return evaluation.value(kind, arguments, discrete=self._DISCRETE)
+    return evaluation.value(
+      kind,
+      (initial_probs, edges, value, exits, prob_zero),
+      discrete=self._DISCRETE,
+    )
 
   def _model_of_cause(self, number: int) -> Model:
     """Returns the chain with the exits of one cause only."""
@@ -139,13 +154,7 @@ class CompetingRisks(absorption_time.AbsorptionTime):
 
   def _number(self, cause: str | contents.Absorbed | None) -> int:
     """Returns the index of a cause in `_causes`."""
-    cause = cause.cause if contents.is_absorbed(cause) else cause
-    causes = self._causes()
-    if not (cause is None or isinstance(cause, str)) or cause not in causes:
-      raise ValueError(
-        f"cause is {raw_arguments.shown(cause)}: it must be one of the graph's causes {causes}"
-      )
-    return causes.index(cause)
+    return cause_number(cause, self._causes(), "the graph's")
 
   def _cause_of_atom(self) -> int | None:
     """Returns the index of the cause of a mass at zero, or None."""
@@ -153,16 +162,32 @@ class CompetingRisks(absorption_time.AbsorptionTime):
     return causes.index(None) if None in causes else None
 
   def _causes(self) -> tuple[str | None, ...]:
-    """Returns the names of the causes, in the graph's order."""
-    raise NotImplementedError(
-      f"{type(self).__name__} must define the method _causes"
-    )
+    return self.graph.causes
 
-  def _by_cause(self) -> tuple[Array, Edges, None, Array | None]:
-    """Returns the checked chain of p phases; edges to p + c lead to cause c."""
-    raise NotImplementedError(
-      f"{type(self).__name__} must define the method _by_cause"
+  def _by_cause(self) -> EdgeModel:
+    initial_probs, edges, _, prob_zero = self._model()
+    assert operands.is_edges(edges)  # A graph has edges.
+    targets = structures.as_index_array(self.graph.targets, "targets")
+    return initial_probs, edges._replace(targets=targets), None, prob_zero
+
+
+def cause_number(
+  cause: str | contents.Absorbed | None,
+  names: tuple[str | None, ...],
+  owner: str,
+) -> int:
+  """Returns the index of a cause among the names of the owner's causes.
+
+  Raises:
+    ValueError: there is no such cause.
+  """
+  cause = cause.cause if contents.is_absorbed(cause) else cause
+  if not (cause is None or isinstance(cause, str)) or cause not in names:
+    raise ValueError(
+      f"cause is {raw_arguments.shown(cause)}: it must be one of {owner} causes "
+      f"{names}"
     )
+  return names.index(cause)
 
 
 def causes(chain: object) -> tuple[str | None, ...] | None:
@@ -183,10 +208,10 @@ def models_by_cause(chain: observed_events.HasModel) -> list[Model]:
   assert isinstance(chain, CompetingRisks)
   initial_probs, edges, exits, atom = chain._by_cause()
   initial_probs = chain_lib.proper_masses(initial_probs, atom)
-  own = chain._cause_of_atom()
+  cause_of_atom = chain._cause_of_atom()
   return [
     competing_risks.model_of_cause(
-      number, initial_probs, edges, exits, atom, number == own
+      number, initial_probs, edges, exits, atom, number == cause_of_atom
     )
     for number in range(len(chain._causes()))
   ]

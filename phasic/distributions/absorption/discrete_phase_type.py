@@ -8,8 +8,8 @@ from typing import Self, Unpack
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
@@ -92,7 +92,7 @@ class DiscretePhaseType(absorption_time.AbsorptionTime):
     "are edges to p.",
     default=None,
   )
-  prob_zero: declared.Derived = atoms.prob_zero()
+  prob_zero: declared.Derived = kept_chain.prob_zero()
 
   @classmethod
   def from_graph(

@@ -1,12 +1,21 @@
-"""Chains that distributions derive from their parameters, and keep."""
+"""Chains that distributions derive from their parameters and keep, and their atoms."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.base import declared
 from phasic.distributions.base import distribution
 from phasic.distributions.base import kept_results
 from phasic.distributions.base import structure
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array
+from phasic.internal.arrays import Result
+from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
@@ -88,5 +97,39 @@ class KeptChain(distribution.Distribution, kept_results.Keeper):
     """
     if self._has_plain_arrays and not isinstance(chain[1], edge_rates.EDGES):
       return chain
-    names = operands.argument_names(self._DISCRETE)
-    return operands.convert(*chain, names=names)
+    return operands.convert(
+      *chain, names=operands.argument_names(self._DISCRETE)
+    )
+
+
+_DERIVED = "z, (...). None derives it, z = 1 - sum(alpha), zero within 4 p eps."
+
+
+def prob_zero(text: str = _DERIVED) -> declared.Derived:
+  """Declares the parameter `prob_zero`, 1 - sum(initial_probs) by default."""
+  return declared.array(0, "probability", text, default=None, shown=shown_mass)
+
+
+def shown_mass(distribution: KeptChain) -> Result:
+  """Returns the mass at zero: `prob_zero` if given, else the derived one."""
+  given = distribution.parameters.get("prob_zero")
+  if given is not None:
+    return given
+  return structures.as_result(mass_at_zero(distribution))
+
+
+def mass_at_zero(distribution: KeptChain) -> Array:
+  """Computes P(X = 0), of the batch shape or one that broadcasts to it."""
+  initial_probs, _, _, prob_zero = distribution._chain()
+  if prob_zero is not None:
+    return prob_zero
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * static.finfo_eps(initial_probs)
+  none = np.zeros((0,), dtype=initial_probs.dtype)
+  return chain_lib.derive_atom(initial_probs, none, tolerance)
+
+
+def may_be_positive(distribution: KeptChain) -> bool:
+  """Returns whether P(X = 0) is positive anywhere in the batch, or traced."""
+  known = static.concrete(mass_at_zero(distribution))
+  return known is None or bool(onp.any(known > 0))

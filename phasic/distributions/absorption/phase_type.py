@@ -8,8 +8,8 @@ from typing import Self, Unpack
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import graph_chain
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
@@ -98,7 +98,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     "the exits are edges to p.",
     default=None,
   )
-  prob_zero: declared.Derived = atoms.prob_zero()
+  prob_zero: declared.Derived = kept_chain.prob_zero()
 
   @classmethod
   def from_graph(
@@ -147,8 +147,9 @@ class PhaseType(absorption_time.AbsorptionTime):
       >>> [f"{float(x):.6f}" for x in dist.expected_sojourn_times()]
       ['1.000000', '1.000000']
     """
-    found = passages.expected_sojourn_times(*self._model())
-    return self._statistic("expected_sojourn_times", found)
+    return self._statistic(
+      "expected_sojourn_times", passages.expected_sojourn_times(*self._model())
+    )
 
   def as_phase_type(self) -> PhaseType:
     """Returns the same distribution with a dense matrix instead of edges.
@@ -162,8 +163,8 @@ class PhaseType(absorption_time.AbsorptionTime):
     arrays = self._arrays()
     matrix, given = arrays["subgenerator"], arrays["exit_rates"]
     if structure.is_edges(matrix):
-      found = rate_updates.only_rates(matrix)
-      rates = rate_updates.edge_parameters(found, statistics)
+      given_edges = rate_updates.only_rates(matrix)
+      rates = rate_updates.edge_parameters(given_edges, statistics)
       edges = matrix._replace(parameters=rates)
       return self.copy(
         **rate_updates.start(

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import discrete_phase_type
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
@@ -122,7 +122,7 @@ def _no_atom(
   """Returns whether the mass at zero is known to be zero."""
   derived = prob_zero is None
   known = static.concrete(
-    atoms.mass_at_zero(distribution) if derived else prob_zero
+    kept_chain.mass_at_zero(distribution) if derived else prob_zero
   )
   if known is not None:
     return not onp.any(known)
@@ -135,8 +135,8 @@ def _no_atom(
   return family and distribution._is_reparameterized()
 
 
-def of_parts(
-  found: chain_parts.ChainParts,
+def combined(
+  chain: chain_parts.ChainParts,
   children: Sequence[absorption_time.AbsorptionTime],
   name: str,
   options: declared.Options,
@@ -146,27 +146,27 @@ def of_parts(
   Where there can be no mass at zero this is known while functions are traced.
 
   Args:
-    found: the parts.
-    children: its components: its values are checked if those of one are.
+    chain: the parts.
+    children: its components: its values are checked if the values of one are.
     name: its name, where options have none.
     options: for the constructor.
   """
   conversions.warn_of_variables(name, *children)
   dtype = children[0].dtype
-  sources, targets, weights = chain_parts.edge_arrays(found)
+  sources, targets, weights = chain_parts.edge_arrays(chain)
   initial, weights = (
-    structures.cast(x, dtype) for x in (found.initial, weights)
+    structures.cast(x, dtype) for x in (chain.initial, weights)
   )
-  if found.atom is None:
+  if chain.atom is None:
     atom = structures.constant(onp.zeros(()), dtype)
   else:
-    atom = structures.cast(found.atom, dtype)
+    atom = structures.cast(chain.atom, dtype)
   checked = any(child.validate_args for child in children)
   arguments: declared.Options = {"validate_args": checked, "name": name}
   arguments |= options
   # The given distributions have already warned of invalid values.
   with user_warnings.derived():
-    if found.stay is None:
+    if chain.stay is None:
       rates = edge_rates.EdgeRates(sources, targets, weights)
       return phase_type.PhaseType(initial, rates, None, atom, **arguments)
     probs = edge_probs.EdgeProbs(sources, targets, weights)

@@ -162,8 +162,8 @@ def mixture(
 ) -> closure_parts.PhaseType:
   """Returns the distribution of X_i with probability q_i.
 
-  It has p_1 + ... + p_n phases, at most 100,000: which one it is is told at
-  the start. alpha = (q_1 alpha_1, ..., q_n alpha_n), and the atom is q_1 z_1 +
+  It has p_1 + ... + p_n phases, at most 100,000: the first phase selects the
+  component. alpha = (q_1 alpha_1, ..., q_n alpha_n), and the atom is q_1 z_1 +
   ... + q_n z_n.
 
   Args:
@@ -193,11 +193,11 @@ def mixture(
   """
   distributions = closure_parts.check_all("distributions", distributions)
   dtype = distributions[0].dtype
-  own = dtypes.common_dtype({"probs": probs}, default=dtype)
-  if own != dtype:
+  probs_dtype = dtypes.common_dtype({"probs": probs}, default=dtype)
+  if probs_dtype != dtype:
     raise TypeError(
-      f"probs are {own} and distributions[0] is {dtype}: floating arguments "
-      "must have one dtype"
+      f"probs are {probs_dtype} and distributions[0] is {dtype}: floating "
+      "arguments must have one dtype"
     )
   weights = structures.as_array(probs, dtype, "probs")
   shape, n = static.shape(weights), len(distributions)
@@ -230,8 +230,9 @@ def mixture(
   good = np.all(weights >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(weights), float("nan"))
   wide = wide + structures.cast(bad, wide.dtype)[..., None]
-  found = closures.mixture(wide, children)
-  return closure_parts.of_parts(found, distributions, "Mixture", options)
+  return closure_parts.combined(
+    closures.mixture(wide, children), distributions, "Mixture", options
+  )
 
 
 def _looked_at(probs: Array) -> Array:
@@ -265,7 +266,7 @@ def _folded(
   """Combines the chains of distributions.
 
   Args:
-    function: combines the parts of some chains to those of one.
+    function: combines the parts of some chains to the parts of one.
     count: maps the numbers of phases of each to the total number.
     distributions: the argument of the public function.
     names: what the result is called in messages, and as a distribution.
@@ -275,5 +276,6 @@ def _folded(
   phases = count([one.num_phases for one in distributions])
   chain_parts.check_size(names[0], phases, 0)
   parts = [closure_parts.parts(one) for one in distributions]
-  found = function(parts)
-  return closure_parts.of_parts(found, distributions, names[1], options)
+  return closure_parts.combined(
+    function(parts), distributions, names[1], options
+  )

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import of_graph
+from phasic.distributions.absorption import graph_distribution
 from phasic.distributions.base import conversions
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.graphs.core import graph as graph_lib
@@ -29,7 +29,7 @@ EpochParams: TypeAlias = ParamsLike | None
 # The largest number of epochs.
 _MOST = 2**16
 # The arguments of which each epoch has an array.
-OF_EPOCHS = ("params", "edge_values")
+PER_EPOCH = ("params", "edge_values")
 # Nouns for them, in messages.
 _MEANING = {"params": "parameters", "edge_values": "edge values"}
 
@@ -43,20 +43,20 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
       f"graphs is {type(graphs).__name__}: it must be a Graph, or a list with "
       "one for each epoch"
     )
-  found = tuple(graphs)
-  if len(found) != count:
+  each = tuple(graphs)
+  if len(each) != count:
     raise ValueError(
-      f"graphs has {len(found)} graphs: with {count - 1} boundaries there must "
+      f"graphs has {len(each)} graphs: with {count - 1} boundaries there must "
       f"be {count}, one for each epoch"
     )
-  for k, graph in enumerate(found):
+  for k, graph in enumerate(each):
     if not isinstance(graph, graph_lib.Graph):
       raise TypeError(
         f"graphs[{k}] is {type(graph).__name__}: it must be a Graph"
       )
     if graph.discrete:
       raise ValueError(f"graphs[{k}] is discrete: it must be continuous")
-  return found
+  return each
 
 
 def epoch_count(boundaries: ArrayLike | None) -> int:
@@ -82,13 +82,13 @@ def epoch_count(boundaries: ArrayLike | None) -> int:
   return shape[-1] + 1
 
 
-def name(of: str, epoch: int) -> str:
+def name(argument: str, epoch: int) -> str:
   """Returns the name of an array of one epoch, such as params[0]."""
-  return f"{of}[{epoch}]"
+  return f"{argument}[{epoch}]"
 
 
 def settled(argument: str, given: ParameterValue) -> ParameterValue:
-  """Replaces deferred arrays among those of epochs, see `conversions.settled`."""
+  """Replaces deferred arrays in an argument, see `conversions.settled`."""
   if not isinstance(given, (list, tuple)):
     return conversions.settled(argument, given)
   return [
@@ -99,20 +99,20 @@ def settled(argument: str, given: ParameterValue) -> ParameterValue:
 def kept(
   argument: str, given: ParameterValue, count: int
 ) -> ParameterValue | Mapping[str, ParameterValue]:
-  """Returns what `Epochs` keeps of the arrays of epochs.
+  """Returns the arrays of epochs in the form that `Epochs` keeps.
 
   As a mapping with the keys "0", "1", ... they are part of the distribution's
   structure, and variables are read at each use.
   """
   if given is None or structures.is_variable(given):
     return given
-  found = of_epochs(argument, given, count)
-  if all(x is None for x in found):
+  arrays = per_epoch(argument, given, count)
+  if all(x is None for x in arrays):
     return None
-  return {str(k): x for k, x in enumerate(found)}
+  return {str(k): x for k, x in enumerate(arrays)}
 
 
-def of_epochs(
+def per_epoch(
   argument: str, given: ParameterValue, count: int
 ) -> list[ParameterValue]:
   """Returns the array of each epoch, None where there is none.
@@ -160,24 +160,26 @@ def check_arrays(
   """
   count = len(graphs)
   given: dict[str, ArrayLike | None] = {}
-  weights = of_epochs("edge_values", edge_values, count)
-  for k, theta in enumerate(of_epochs("params", params, count)):
-    own, values = name("params", k), weights[k]
+  weights = per_epoch("edge_values", edge_values, count)
+  for k, theta in enumerate(per_epoch("params", params, count)):
+    params_name, values = name("params", k), weights[k]
     if isinstance(theta, Mapping):
-      given.update({f"{own}[{n!r}]": x for n, x in theta.items()})
+      given.update({f"{params_name}[{n!r}]": x for n, x in theta.items()})
     else:
-      given[own] = theta
+      given[params_name] = theta
     edges = name("edge_values", k)
     if values is None:
       if theta is None and graphs[k].num_params > 0:
         raise ValueError(
-          f"{own} and {edges} are None: the epoch's graph has "
+          f"{params_name} and {edges} are None: the epoch's graph has "
           f"{graphs[k].num_params} parameters; pass these, or a weight for each "
           "of its edges"
         )
       continue
     if theta is not None:
-      raise ValueError(f"{own} and {edges} are given: only one of them may be")
+      raise ValueError(
+        f"{params_name} and {edges} are given: only one of them may be"
+      )
     given[edges] = values
     shape = static.shape(structures.as_array(values, None, edges))
     if shape[-1:] != (graphs[k].num_edges,):
@@ -211,15 +213,15 @@ def are_plausible(
 ) -> bool:
   """Returns whether known arrays of epochs appear to be valid."""
   count = len(graphs)
-  each = of_epochs("params", params, count)
-  weights = of_epochs("edge_values", edge_values, count)
+  each = per_epoch("params", params, count)
+  weights = per_epoch("edge_values", edge_values, count)
   is_one = all(graph is graphs[0] for graph in graphs)
   is_one = is_one and all(type(x) is onp.ndarray for x in each)
   if is_one and len({static.shape(x) for x in each}) == 1:
     # One graph without edge values: all epochs are a batch.
-    return of_graph.is_plausible(graphs[0], onp.stack(each))
+    return graph_distribution.is_plausible(graphs[0], onp.stack(each))
   return all(
-    of_graph.is_plausible(graph, x, edge_values=values)
+    graph_distribution.is_plausible(graph, x, edge_values=values)
     for graph, x, values in zip(graphs, each, weights, strict=True)
   )
 
@@ -337,8 +339,8 @@ def epoch_rewards(
     _check_phases(rewards, sum(sizes), "P")
     return rewards
   if not isinstance(rewards, (list, tuple)):
-    own = dtypes.common_dtype({"rewards": rewards}, default=dtype)
-    array = structures.as_array(rewards, own, "rewards", copy=True)
+    rewards_dtype = dtypes.common_dtype({"rewards": rewards}, default=dtype)
+    array = structures.as_array(rewards, rewards_dtype, "rewards", copy=True)
     if static.shape(array)[-2:-1] == (sum(sizes),):
       return array
     if len(set(sizes)) > 1:
@@ -356,9 +358,10 @@ def epoch_rewards(
       "epochs pass an array"
     )
   names = [f"rewards[{k}]" for k in range(len(sizes))]
-  own = dtypes.common_dtype(dict(zip(names, rewards)), default=dtype)
+  rewards_dtype = dtypes.common_dtype(dict(zip(names, rewards)), default=dtype)
   arrays = [
-    structures.as_array(x, own, name) for name, x in zip(names, rewards)
+    structures.as_array(x, rewards_dtype, name)
+    for name, x in zip(names, rewards)
   ]
   for name, x, p in zip(names, arrays, sizes, strict=True):
     _check_phases(x, p, "p", name)

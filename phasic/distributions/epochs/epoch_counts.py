@@ -26,7 +26,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges
-from phasic.math.moments import count_levels
+from phasic.math.moments import mixed_moments
 from phasic.math.moments import occupancy
 from phasic.math.moments import poisson_counts
 
@@ -39,7 +39,7 @@ class _Levels(NamedTuple):
   """The levels n <= counts, and the marks that lead from one to another.
 
   Attributes:
-    indices: the multi-indices, those of a smaller sum first.
+    indices: the multi-indices, smaller sums first.
     places: the position of each.
   """
 
@@ -71,10 +71,10 @@ def joint_mark_probs(
   Raises:
     ValueError: there would be too many phases.
   """
-  by_sum = count_levels.levels(counts)
+  by_sum = mixed_moments.levels(counts)
   indices = list(itertools.chain.from_iterable(by_sum))
   levels = _Levels(indices, {n: b for b, n in enumerate(indices)})
-  size = len(indices) * (1 + max(static.shape(own)[-2] for own in rewards))
+  size = len(indices) * (1 + max(static.shape(x)[-2] for x in rewards))
   most = epoch_rewards.MAX_PHASES
   if size > most or len(indices) > _MAX_LEVELS:
     raise ValueError(
@@ -137,8 +137,8 @@ def _through(
   )
   rest = np.zeros_like(initial[..., :1]) + onp.zeros(count)
   initial = np.concatenate([initial, rest], axis=-1)
-  found = occupancy.carried(initial, larger, length)
-  shares, log = found.probs, carried.log_scale + found.log_mass
+  transient = occupancy.carried(initial, larger, length)
+  shares, log = transient.probs, carried.log_scale + transient.log_mass
   living = np.reshape(shares[..., : count * p], (*static.shape(log), count, p))
   ended = shares[..., count * p :] * np.exp(log)[..., None]
   return epoch_levels.scaled(living, log, carried.units), ended
@@ -185,6 +185,6 @@ def _at_last(
     tuple(onp.moveaxis(onp.maximum(more, 0), -1, 0)), sizes
   )
   places = places + count * onp.arange(count)
-  found = np.take(flat, onp.ravel(places), axis=-1)
-  found = np.reshape(found, (*shape[:-1], count, count))
-  return np.sum(np.where(possible, found, 0.0), axis=-1)
+  by_levels = np.take(flat, onp.ravel(places), axis=-1)
+  by_levels = np.reshape(by_levels, (*shape[:-1], count, count))
+  return np.sum(np.where(possible, by_levels, 0.0), axis=-1)

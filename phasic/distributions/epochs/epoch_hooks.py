@@ -1,4 +1,4 @@
-"""The hooks of `Epochs`: its parameters, and what public methods call."""
+"""The hooks of `Epochs`, which public methods call, and its parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import comparable
+from phasic.distributions.absorption import competing_risks
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import conversions
 from phasic.distributions.base import inferring
@@ -28,7 +29,6 @@ from phasic.distributions.epochs import epoch_values
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts import contents
 from phasic.internal import halves
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -57,7 +57,7 @@ _PROPERTIES = {
 class EpochHooks(comparable.Comparable, kept_results.Keeper):
   """Keeps arrays of each epoch under names such as params[0]."""
 
-  _MAPPINGS = epoch_arguments.OF_EPOCHS
+  _MAPPINGS = epoch_arguments.PER_EPOCH
   # The stages, in what `_for_one_call` returned.
   _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 
@@ -78,30 +78,32 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     given = self._parameters["graphs"]
     return given if isinstance(given, tuple) else (given,) * self._count()
 
-  def _of_epochs(self, of: str) -> tuple[ParameterValue, ...]:
-    given = self._parameters[of]
-    return tuple(epoch_arguments.of_epochs(of, given, self._count()))
+  def _per_epoch(self, argument: str) -> tuple[ParameterValue, ...]:
+    given = self._parameters[argument]
+    return tuple(epoch_arguments.per_epoch(argument, given, self._count()))
 
   def _places(self) -> dict[str, tuple[str, int]]:
     """Returns the parameter and the epoch of each array, by its name."""
     return {
-      epoch_arguments.name(of, k): (of, k)
-      for of in epoch_arguments.OF_EPOCHS
-      for k, x in enumerate(self._of_epochs(of))
-      if of == "params" or x is not None
+      epoch_arguments.name(argument, k): (argument, k)
+      for argument in epoch_arguments.PER_EPOCH
+      for k, x in enumerate(self._per_epoch(argument))
+      if argument == "params" or x is not None
     }
 
   def _arrays(self) -> dict[str, ParameterValue]:
     """Returns the arrays of each epoch, None for no params, and boundaries."""
     arrays: dict[str, ParameterValue] = {}
     graphs = self._graphs()
-    for of in epoch_arguments.OF_EPOCHS:
-      given = self._parameters[of]
+    for argument in epoch_arguments.PER_EPOCH:
+      given = self._parameters[argument]
       if structures.is_variable(given):
-        given = structures.as_array(given, None, of)
-      for k, x in enumerate(epoch_arguments.of_epochs(of, given, len(graphs))):
-        name = epoch_arguments.name(of, k)
-        if of == "params":
+        given = structures.as_array(given, None, argument)
+      for k, x in enumerate(
+        epoch_arguments.per_epoch(argument, given, len(graphs))
+      ):
+        name = epoch_arguments.name(argument, k)
+        if argument == "params":
           arrays[name] = None if x is None else graphs[k].params_array(x)
         elif x is not None:
           arrays[name] = structures.as_array(x, None, name)
@@ -115,14 +117,17 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     return boundaries
 
   def _array_properties(self) -> parameter_properties.Properties:
-    each = {name: _PROPERTIES[of] for name, (of, _) in self._places().items()}
+    each = {
+      name: _PROPERTIES[argument]
+      for name, (argument, _) in self._places().items()
+    }
     return {**each, "boundaries": _PROPERTIES["boundaries"]}
 
   def _given_array(self, name: str) -> ParameterValue:
     if name == "boundaries":
       return self._parameters["boundaries"]
-    of, k = self._places()[name]
-    return self._of_epochs(of)[k]
+    argument, k = self._places()[name]
+    return self._per_epoch(argument)[k]
 
   def _graph_of(self, name: str) -> graph_lib.Graph:
     return self._graphs()[self._places()[name][1]]
@@ -133,12 +138,12 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     """Returns a distribution with other arrays, named as params[0]."""
     places = self._places()
     changed = {x: y for x, y in arrays.items() if x not in places}
-    for of in epoch_arguments.OF_EPOCHS:
-      each = list(self._of_epochs(of))
+    for argument in epoch_arguments.PER_EPOCH:
+      each = list(self._per_epoch(argument))
       for name, (parameter, k) in places.items():
-        if parameter == of and name in arrays:
+        if parameter == argument and name in arrays:
           each = [*each[:k], arrays[name], *each[k + 1 :]]
-      changed[of] = each
+      changed[argument] = each
     return self.copy(**changed, **options)
 
   def _sliced(
@@ -152,7 +157,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     return self._with_arrays(halves.result(sliced, conversions.half_of(self)))
 
   def _found_batch(self) -> static.Shape:
-    # All arrays have one dimension behind those of the batch.
+    # All arrays have one dimension behind the batch dimensions.
     arrays = [x for x in self._arrays().values() if x is not None]
     return static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
 
@@ -207,54 +212,54 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     """Returns the stages of absorption by one cause."""
     return epoch_values.stages_of(self._stages(), self._graphs(), cause)
 
-  # These three take other stages too, such as those of one cause.
+  # These three take other stages too, such as the stages of one cause.
 
   def _prob(
     self, value: Array, stages: epoch_values.Stages | None = None
   ) -> Array:
-    return self._of_times(epoch_values.prob, value, stages)
+    return self._at_times(epoch_values.prob, value, stages)
 
   def _log_prob(
     self, value: Array, stages: epoch_values.Stages | None = None
   ) -> Array:
-    return self._of_times(epoch_values.log_prob, value, stages)
+    return self._at_times(epoch_values.log_prob, value, stages)
 
   def _cdf(
     self, value: Array, stages: epoch_values.Stages | None = None
   ) -> Array:
-    total = self._of_times(epoch_values.cdf, value, stages)
+    total = self._at_times(epoch_values.cdf, value, stages)
     return array_utils.at_most(total, 1.0)
 
   def _log_cdf(self, value: Array) -> Array:
-    total = self._of_times(epoch_values.log_cdf, value)
+    total = self._at_times(epoch_values.log_cdf, value)
     return array_utils.at_most(total, 0.0)
 
   def _survival_function(self, value: Array) -> Array:
-    return self._of_times(epoch_values.survival_function, value)
+    return self._at_times(epoch_values.survival_function, value)
 
   def _log_survival_function(self, value: Array) -> Array:
-    return self._of_times(epoch_values.log_survival_function, value)
+    return self._at_times(epoch_values.log_survival_function, value)
 
   def _hazard_function(self, value: Array) -> Array:
-    return self._of_times(epoch_values.hazard_function, value)
+    return self._at_times(epoch_values.hazard_function, value)
 
   def _log_hazard_function(self, value: Array) -> Array:
-    return self._of_times(epoch_values.log_hazard_function, value)
+    return self._at_times(epoch_values.log_hazard_function, value)
 
   def _quantile(self, value: Array) -> Array:
-    return self._of_times(epoch_moments.quantile, value)
+    return self._at_times(epoch_moments.quantile, value)
 
   def _quantile_log_survival(self, value: Array) -> Array:
-    return self._of_times(epoch_moments.quantile_log_survival, value)
+    return self._at_times(epoch_moments.quantile_log_survival, value)
 
   def _quantile_log_cdf(self, value: Array) -> Array:
-    return self._of_times(epoch_moments.quantile_log_cdf, value)
+    return self._at_times(epoch_moments.quantile_log_cdf, value)
 
   def _laplace_transform(self, u: Array) -> Array:
-    return self._of_times(epoch_moments.laplace_transform, u)
+    return self._at_times(epoch_moments.laplace_transform, u)
 
   def _moment_generating_function(self, s: Array) -> Array:
-    return self._of_times(epoch_moments.moment_generating_function, s)
+    return self._at_times(epoch_moments.moment_generating_function, s)
 
   def _mean(self) -> Array:
     times = epoch_levels.sojourn_times(self._history())
@@ -303,7 +308,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     )
     graphs = self._graphs()
     params, edge_values = (
-      self._of_epochs(of) for of in epoch_arguments.OF_EPOCHS
+      self._per_epoch(argument) for argument in epoch_arguments.PER_EPOCH
     )
     return self.copy(
       graphs=[graphs[k] for k in parts],
@@ -337,16 +342,11 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
 
   def _known_cause(self, cause: str | contents.Absorbed | None) -> str | None:
     """Returns the name of a cause; raises ValueError if there is none."""
-    name = cause.cause if contents.is_absorbed(cause) else cause
     causes = self._causes()
-    if not (name is None or isinstance(name, str)) or name not in causes:
-      raise ValueError(
-        f"cause is {raw_arguments.shown(name)}: it must be one of the graphs' causes {causes}"
-      )
-    return causes[causes.index(name)]
+    return causes[competing_risks.cause_number(cause, causes, "the graphs'")]
 
   def _log_observed(self, lower: Array, upper: Array) -> Array | None:
-    stages = epoch_stages.of_data(self._stages())
+    stages = epoch_stages.proper_stages(self._stages())
     if upper is lower:
       return self._log_prob(lower, stages)
     return self._log_of_ends(stages, lower, upper)
@@ -354,7 +354,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
   def _log_observed_by(
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
-    stages = epoch_stages.of_data(self._stages())
+    stages = epoch_stages.proper_stages(self._stages())
     by_cause = epoch_values.stages_of(stages, self._graphs(), cause)
     return self._log_of_ends(by_cause, lower, upper)
 
@@ -397,10 +397,10 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     for k, (chain, given) in enumerate(zip(self._chains(), each, strict=True)):
       paths = epoch_statistics.sufficient(given, batch, self.dtype)
       step = inferring.m_step(chain, paths)
-      for of in epoch_arguments.OF_EPOCHS:
-        array = step.parameters[of]
+      for argument in epoch_arguments.PER_EPOCH:
+        array = step.parameters[argument]
         if array is not None:
-          changed[epoch_arguments.name(of, k)] = array
+          changed[epoch_arguments.name(argument, k)] = array
     return self._with_arrays(changed)
 
   def _m_step_on_host(self) -> bool:
@@ -415,8 +415,8 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     arrays = self._arrays()
     for k, graph in enumerate(self._graphs()):
       theta, values = (
-        arrays.get(epoch_arguments.name(of, k))
-        for of in epoch_arguments.OF_EPOCHS
+        arrays.get(epoch_arguments.name(argument, k))
+        for argument in epoch_arguments.PER_EPOCH
       )
       given = self._given_array(epoch_arguments.name("params", k))
       if isinstance(given, Mapping):
@@ -428,7 +428,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
       chains.append(phase_type.GraphPhaseType(graph, theta, values, start))
     return chains
 
-  def _of_times(
+  def _at_times(
     self,
     function: Callable[[epoch_values.Stages, Array], Array],
     value: Array,
@@ -439,7 +439,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     stages = self._stages() if stages is None else stages
     return self._finished(function(stages, numbers), static.shape(value))
 
-  def _of_phases(
+  def _phase_result(
     self, name: str, parts: list[Array], by_epoch: bool, times: Array | None
   ) -> Result:
     """Returns results at times for the phases, joined or added over epochs."""

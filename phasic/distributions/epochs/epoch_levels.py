@@ -157,10 +157,10 @@ def through(
     unit: the unit of time, (...) or (); no element of `times` is larger.
 
   Returns:
-    The vectors at its end, and those of the gathering levels.
+    The vectors at its end, and the vectors of the gathering levels.
   """
   levels, p = static.shape(carried.shares)[-2:]
-  # The rate at which phases are killed, that of their moves included. It is
+  # The rate at which phases are killed, with the rate of their moves. It is
   # above the bound, as derivatives would not exist where a difference is zero.
   clock = order + 1.0
   larger = _larger(edges, moves, levels, gathering, p, clock, unit)
@@ -169,10 +169,10 @@ def through(
   )
   rest = np.zeros_like(initial[..., :1]) + onp.zeros(gathering * p)
   initial = np.concatenate([initial, rest], axis=-1)
-  found = occupancy.carried(initial, larger, times)
-  batch = static.shape(found.log_mass)
-  shares = np.reshape(found.probs, (*batch, levels + gathering, p))
-  log = carried.log_scale + found.log_mass + clock * (times / unit)
+  transient = occupancy.carried(initial, larger, times)
+  batch = static.shape(transient.log_mass)
+  shares = np.reshape(transient.probs, (*batch, levels + gathering, p))
+  log = carried.log_scale + transient.log_mass + clock * (times / unit)
   living = scaled(shares[..., :levels, :], log, carried.units)
   return living, living._replace(shares=shares[..., levels:, :], log_scale=log)
 
@@ -233,8 +233,8 @@ def _ends(
   more = onp.arange(levels * p, end)
   steps = p * onp.arange(levels)[:, None]
   inner = np.where(targets < p, targets + steps, end)
-  own = np.reshape(sources + steps, (-1,)), np.reshape(inner, (-1,))
-  every = [own[0], *starts, more], [own[1], *stops, more * 0 + end]
+  kept_ends = np.reshape(sources + steps, (-1,)), np.reshape(inner, (-1,))
+  every = [kept_ends[0], *starts, more], [kept_ends[1], *stops, more * 0 + end]
   return epoch_stages.joined_ends(every[0]), epoch_stages.joined_ends(every[1])
 
 
@@ -252,10 +252,10 @@ def sojourns(edges: Edges, shares: Array) -> Array:
   scale = np.where(some, total, 1.0)[..., None]
   rest = np.where(some, 0.0, 1.0) * np.ones_like(shares[..., 0])
   model = (shares / scale, edges, None, rest)
-  found = chain_calls.value_of_arrays(
+  times = chain_calls.value_of_arrays(
     chain_passages.sojourn_times_with_traps, model, False
   )
-  return scaled_times(found, scale)
+  return scaled_times(times, scale)
 
 
 def scaled_times(times: Array, scale: Array) -> Array:

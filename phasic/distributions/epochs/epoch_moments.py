@@ -65,7 +65,7 @@ def variance(stages: epoch_values.Stages) -> Array:
     since = center - stage.start
     parts += [_below(stage, since, before), _above(stage, since)]
     if stage.length is not None:
-      ended = epoch_values.of_kind("cdf", stage, stage.length)
+      ended = epoch_values.kind_value("cdf", stage, stage.length)
       before = before + np.exp(stage.log_mass) * ended
   total = sum(parts[1:], parts[0])
   return np.where(np.isfinite(mean), total, mean)
@@ -103,14 +103,14 @@ def _time_within(stage: epoch_stages.Stage, order: int) -> Array:
     model = (stage.initial, stage.edges, None, atom)
     if order == 1:
       return chain_calls.spread_of_arrays(chain_calls.MEAN, model, False)
-    found = chain_calls.value_of_arrays(
+    moments = chain_calls.value_of_arrays(
       moment_chains.raw_moments, model, False, (order,)
     )
-    return found[..., order - 1] / order
+    return moments[..., order - 1] / order
   none = np.zeros_like(stage.initial[..., 0])
   model = (stage.initial, stage.edges, None, none)
-  found = renewals.limited_moment(model, stage.length, order)
-  return math.factorial(order - 1) * found
+  moments = renewals.limited_moment(model, stage.length, order)
+  return math.factorial(order - 1) * moments
 
 
 def _below(
@@ -136,9 +136,9 @@ def _below(
   first, second = (
     truncated_moments.early_moment(model, limit, order) for order in (1, 2)
   )
-  own = np.exp(stage.log_mass) * (rest * first + second)
-  found = before * (rest * limit + 0.5 * limit * limit) + own
-  return np.where(inside, 2.0 * found, 0.0)
+  in_stage = np.exp(stage.log_mass) * (rest * first + second)
+  integral = before * (rest * limit + 0.5 * limit * limit) + in_stage
+  return np.where(inside, 2.0 * integral, 0.0)
 
 
 def _above(stage: epoch_stages.Stage, since: Array) -> Array:
@@ -216,31 +216,31 @@ def quantile_of_both(
       later = later | True
     some = later & left & (before > -float("inf"))
     gone = np.where(some, before, -1.0) - np.where(some, log_cdf, 0.0)
-    own = np.where(some, special.log1mexp(gone), 0.0)
-    own = log_cdf + own - stage.log_mass
-    own = np.where(later & left, own, _SOME)
+    log_below = np.where(some, special.log1mexp(gone), 0.0)
+    log_below = log_cdf + log_below - stage.log_mass
+    log_below = np.where(later & left, log_below, _SOME)
     rest = np.where(
       later & np.logical_not(left), log_survival - stage.log_mass, _SOME
     )
-    found = stage.start + np.where(
+    time = stage.start + np.where(
       left,
-      epoch_values.of_stage(quantiles.quantile_log_cdf, stage, own),
-      epoch_values.of_stage(quantiles.quantile_log_survival, stage, rest),
+      epoch_values.stage_value(quantiles.quantile_log_cdf, stage, log_below),
+      epoch_values.stage_value(quantiles.quantile_log_survival, stage, rest),
     )
     if k > 0:
       # Rounding must not move an earlier stage's quantile beyond the start of
       # this one. A quantile at this start is NaN if the stage's mass is NaN.
       unknown = np.isnan(stage.log_mass) & (result >= stage.start)
       early = np.where(unknown, math.nan, np.minimum(result, stage.start))
-      found = np.where(later, found, early)
+      time = np.where(later, time, early)
     if stage.log_lost is not None:
       p = static.shape(stage.initial)[-1]
       eps = static.finfo_eps(static.dtype_name(stage.log_mass))
       hidden = log_survival < stage.log_lost + math.log(p / eps)
-      found = np.where(later & hidden & np.logical_not(left), math.nan, found)
-    result = found
+      time = np.where(later & hidden & np.logical_not(left), math.nan, time)
+    result = time
     if stage.length is not None:
-      ended = epoch_values.of_kind("log_cdf", stage, stage.length)
+      ended = epoch_values.kind_value("log_cdf", stage, stage.length)
       before = special.logaddexp(before, stage.log_mass + ended)
   return result
 
@@ -250,11 +250,11 @@ def laplace_transform(stages: epoch_values.Stages, u: Array) -> Array:
   parts = []
   for stage in stages:
     if stage.length is None:
-      found = epoch_values.of_stage(passages.laplace_transform, stage, u)
+      value = epoch_values.stage_value(passages.laplace_transform, stage, u)
     else:
-      found = _before_clock(stage, stage.length, u)
+      value = _before_clock(stage, stage.length, u)
     with onp.errstate(invalid="ignore"):  # u may be inf.
-      parts.append(np.exp(stage.log_mass - u * stage.start) * found)
+      parts.append(np.exp(stage.log_mass - u * stage.start) * value)
   return array_utils.at_most(sum(parts[1:], parts[0]), 1.0)
 
 
@@ -269,20 +269,20 @@ def moment_generating_function(stages: epoch_values.Stages, s: Array) -> Array:
   for stage in stages:
     if stage.length is None:
       function = generating_functions.moment_generating_function
-      value = epoch_values.of_stage(function, stage, up)
+      value = epoch_values.stage_value(function, stage, up)
       never = value == 0.0
-      found = np.log(np.where(never, 1.0, value))
-      found = np.where(never, -math.inf, found)
+      log_value = np.log(np.where(never, 1.0, value))
+      log_value = np.where(never, -math.inf, log_value)
     else:
-      found = _log_grown(stage, stage.length, up)
-    log = stage.log_mass + up * stage.start + found
+      log_value = _log_grown(stage, stage.length, up)
+    log = stage.log_mass + up * stage.start + log_value
     # A stage that is never reached contributes zero.
     none = stage.log_mass == -math.inf
     with onp.errstate(over="ignore"):  # The value may be inf.
       parts.append(np.where(none, 0.0, np.exp(np.where(none, 0.0, log))))
   total = sum(parts[1:], parts[0])
-  found = np.where(grows, total, laplace_transform(stages, down))
-  return np.where(np.isfinite(s), found, math.nan)
+  total = np.where(grows, total, laplace_transform(stages, down))
+  return np.where(np.isfinite(s), total, math.nan)
 
 
 def _before_clock(stage: epoch_stages.Stage, length: Array, u: Array) -> Array:
@@ -338,7 +338,7 @@ def nodes(
     log_prob: the log density, of times in the dtype, the batch last.
     dtype: the dtype of the distribution.
   """
-  found = [_nodes_of_stage(stage, batch, dtype) for stage in stages]
+  per_stage = [_nodes_of_stage(stage, batch, dtype) for stage in stages]
   wide = static.wide_float()
   atom = structures.cast(stages[0].prob_zero, wide)
   some = atom > 0
@@ -350,14 +350,14 @@ def nodes(
   def joined(*parts: Array) -> Array:
     return np.concatenate(list(parts), axis=0)
 
-  rules = [nodes.rule for nodes in found]
+  rules = [nodes.rule for nodes in per_stage]
   rule = rules[0]._replace(
     points=joined(*(rule.points for rule in rules)),
     log_weights=joined(*(rule.log_weights for rule in rules)),
     coarse=joined(*(rule.coarse for rule in rules)),
     tolerance=max(rule.tolerance for rule in rules),
   )
-  values = joined(*(nodes.values for nodes in found))
+  values = joined(*(nodes.values for nodes in per_stage))
   # All densities come from one call, as those of the other distribution in a
   # divergence: the divergence of equal distributions is then exactly zero.
   logs = structures.cast(log_prob(values), wide)

@@ -35,7 +35,7 @@ _TOTALS_ADVICE = (
   "reparameterized): apply stop_gradient to the sample"
 )
 
-# Count, seed, phases, what is left of the epoch, and rewards gathered so far.
+# Count, seed, phases, the rest of the epoch, and rewards gathered so far.
 _Carry = tuple[Array, SanitizedSeed, Array, Array, Array]
 
 
@@ -112,7 +112,7 @@ def sample(
   """Draws exact samples of paths, of arrays (n, *batch, k + 1).
 
   In each epoch its chain is followed for k jumps, from the phase at its start.
-  What lies beyond its end is dropped, as chains have no memory.
+  Jumps beyond its end are dropped, as chains have no memory.
 
   Args:
     n: the number of samples for each distribution of the batch.
@@ -126,13 +126,13 @@ def sample(
   models, p = static.shape(tables.scales)
   uniform = random.uniform(seeds[-1], (n, models), static.wide_float())
   phases = jumps.first_phases(uniform, tables)
-  found: list[_Events] = []
+  events: list[_Events] = []
   for k, chain in enumerate(history.chains):
     if k > 0:
       tables, wrong = _tables_of(chain, batch)
       bad = bad | wrong
       p = static.shape(tables.scales)[-1]
-    start = np.zeros_like(uniform) + _of_models(history.start(k), batch, models)
+    start = np.zeros_like(uniform) + _per_model(history.start(k), batch, models)
     entered, times = sample_paths.follow(
       num_jumps, False, seeds[k], tables, phases, start
     )
@@ -144,19 +144,19 @@ def sample(
     happens = np.concatenate([first, before < p], axis=-1)
     length = history.length(k)
     if length is not None:
-      end = _of_models(history.boundaries[..., k], batch, models)
-      bad = bad | np.isnan(_of_models(length, batch, models))
+      end = _per_model(history.boundaries[..., k], batch, models)
+      bad = bad | np.isnan(_per_model(length, batch, models))
       inside = times < end[..., None]
       happens = happens & inside
       phases = _mapped(history, k, _last(entered, inside), p)
     times = np.where(happens, times, math.inf)
-    found.append(_Events(times, entered, np.zeros_like(entered) + k))
-  joined = _Events(*(np.concatenate(x, axis=-1) for x in zip(*found)))
+    events.append(_Events(times, entered, np.zeros_like(entered) + k))
+  joined = _Events(*(np.concatenate(x, axis=-1) for x in zip(*events)))
   sizes = [static.shape(chain.initial)[-1] for chain in history.chains]
   return _arranged(joined, num_jumps + 1, sizes, bad, (n, *batch), history)
 
 
-def _of_models(
+def _per_model(
   x: Array | float, batch: static.Shape, models: int | Array
 ) -> Array:
   """Broadcasts an array of the batch, and flattens it to (models,)."""
@@ -165,7 +165,7 @@ def _of_models(
 
 
 def _last(phases: Array, inside: Array) -> Array:
-  """Returns the last phase of which the entry is inside an epoch."""
+  """Returns the last phase that is entered inside an epoch."""
   after = np.concatenate(
     [inside[..., 1:], np.zeros_like(phases[..., :1]) > 0], axis=-1
   )
@@ -256,14 +256,16 @@ def sample_totals(
     if length is not None:
       clock = autodiff.stop_gradient(length)
       clock = np.reshape(np.broadcast_to(clock, batch), (models,))
-    own = autodiff.stop_gradient(rewards[k])
-    own = np.reshape(np.broadcast_to(own, (*batch, p, size)), (models, p, size))
-    wrong = np.logical_not(np.all(np.all(np.isfinite(own), axis=-1), axis=-1))
+    rates = autodiff.stop_gradient(rewards[k])
+    rates = np.reshape(
+      np.broadcast_to(rates, (*batch, p, size)), (models, p, size)
+    )
+    wrong = np.logical_not(np.all(np.all(np.isfinite(rates), axis=-1), axis=-1))
     bad = bad | wrong
     if clock is not None:
       bad = bad | np.isnan(clock)
     totals = totals + np.where(bad, math.nan, 0.0)[:, None]
-    phases, totals = _epoch(seeds[k], tables, own, clock, phases, totals)
+    phases, totals = _epoch(seeds[k], tables, rates, clock, phases, totals)
     if length is not None:
       phases = _mapped(history, k, phases, p)
   totals = np.reshape(totals, (n, *batch, size))

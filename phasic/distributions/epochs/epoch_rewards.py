@@ -25,7 +25,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import phase_type
 from phasic.math.model.model_types import Edges
-from phasic.math.moments import count_levels
+from phasic.math.moments import mixed_moments
 from phasic.math.numeric import array_utils
 from phasic.math.rewards import multivariate
 
@@ -40,14 +40,14 @@ MAX_ORDER = 6
 
 def means(history: epoch_stages.History, rewards: Sequence[Array]) -> Array:
   """Computes the expected rewards, (..., R), for rewards (..., p_k, R)."""
-  return of_times(epoch_levels.sojourn_times(history), rewards)
+  return expected_totals(epoch_levels.sojourn_times(history), rewards)
 
 
-def of_times(times: Sequence[Array], rewards: Sequence[Array]) -> Array:
+def expected_totals(times: Sequence[Array], rewards: Sequence[Array]) -> Array:
   """Computes expected rewards from expected times in the phases."""
   parts = [
-    np.sum(epoch_levels.gained(time[..., None], own), axis=-2)
-    for time, own in zip(times, rewards, strict=True)
+    np.sum(epoch_levels.gained(time[..., None], rates), axis=-2)
+    for time, rates in zip(times, rewards, strict=True)
   ]
   return sum(parts[1:], parts[0])
 
@@ -109,11 +109,13 @@ def _gathered_at_last(edges: Edges, carried: Carried, rewards: Array) -> Array:
   more = epoch_levels.gained(times, rewards)
   before = shares[..., 1, :] * carried.units[..., None]
   endless = np.logical_not(more < math.inf)
-  found = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
+  gathered = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
   # Rewards that are infinite by then make all later ones infinite.
-  found = found + np.where(np.any(endless, axis=-1)[..., None], math.inf, 0.0)
+  gathered = gathered + np.where(
+    np.any(endless, axis=-1)[..., None], math.inf, 0.0
+  )
   scale = np.exp(carried.log_scale)[..., None]
-  return epoch_levels.scaled_times(found, scale)
+  return epoch_levels.scaled_times(gathered, scale)
 
 
 def _weighted(times: Array, rewards: Array) -> Array:
@@ -124,8 +126,8 @@ def _weighted(times: Array, rewards: Array) -> Array:
     np.where(endless, 1.0, 0.0), np.where(rewards > 0.0, 1.0, 0.0)
   )
   unknown = np.any(np.isnan(times), axis=-1)[..., None]
-  found = np.where(counts > 0.0, math.inf, known)
-  return np.where(unknown, math.nan, found)
+  sums = np.where(counts > 0.0, math.inf, known)
+  return np.where(unknown, math.nan, sums)
 
 
 def mixed_moment(
@@ -140,10 +142,10 @@ def mixed_moment(
   """
   used = [r for r, n in enumerate(orders) if n > 0]
   counts = tuple(orders[r] for r in used)
-  rewards = [np.take(own, onp.asarray(used), axis=-1) for own in rewards]
-  every = itertools.chain.from_iterable(count_levels.levels(counts))
+  rewards = [np.take(x, onp.asarray(used), axis=-1) for x in rewards]
+  every = itertools.chain.from_iterable(mixed_moments.levels(counts))
   levels = [m for m in every if m != counts]
-  size = len(levels) * max(static.shape(own)[-2] for own in rewards)
+  size = len(levels) * max(static.shape(x)[-2] for x in rewards)
   if size > MAX_PHASES:
     raise ValueError(
       f"orders is {orders}, which needs {size} phases: there must be at most "
@@ -195,11 +197,11 @@ def _moves(
 
 def _power(x: Array, orders: tuple[int, ...]) -> Array:
   """Computes the product of powers of x, (..., R); 0^0 is one."""
-  found = np.ones_like(x[..., 0])
+  product = np.ones_like(x[..., 0])
   for r, order in enumerate(orders):
     for _ in range(order):
-      found = found * x[..., r]
-  return found
+      product = product * x[..., r]
+  return product
 
 
 def _moment_at_last(
@@ -209,7 +211,7 @@ def _moment_at_last(
   levels: Sequence[tuple[int, ...]],
   counts: tuple[int, ...],
 ) -> Array:
-  """Computes what the last epoch adds to a mixed moment."""
+  """Computes the part of a mixed moment that the last epoch adds."""
   shares = carried.shares
   times: dict[tuple[int, ...], Array] = {}
 
@@ -229,9 +231,9 @@ def _moment_at_last(
     more = np.where(infinite, 0.0, more)
     before = shares[..., b, :] * _power(carried.units, m)[..., None]
     times[m] = epoch_levels.sojourns(edges, before + more)
-  found = np.sum(entering(counts) + np.zeros_like(shares[..., 0, :]), axis=-1)
-  found = np.where(endless, math.inf, found)
-  return epoch_levels.scaled_times(found, np.exp(carried.log_scale))
+  total = np.sum(entering(counts) + np.zeros_like(shares[..., 0, :]), axis=-1)
+  total = np.where(endless, math.inf, total)
+  return epoch_levels.scaled_times(total, np.exp(carried.log_scale))
 
 
 def laplace_transform(
@@ -300,10 +302,10 @@ def covariance(
   history = _with_traps(history)
   times = epoch_levels.sojourn_times(history)
   centered = [
-    _centered(own, time, history.length(k))
-    for k, (own, time) in enumerate(zip(rewards, times, strict=True))
+    _centered(rates, time, history.length(k))
+    for k, (rates, time) in enumerate(zip(rewards, times, strict=True))
   ]
-  mean = of_times(times, centered)
+  mean = expected_totals(times, centered)
   finite = mean < math.inf
   mean = np.where(finite, mean, 0.0)
   second = cross_moments(history, centered)
@@ -315,12 +317,12 @@ def covariance(
   rest = mean[..., :size] - mean[..., size:]
   product = rest[..., None] * rest[..., None, :]
   with onp.errstate(invalid="ignore"):  # They may be infinite.
-    found = (up - cross) - (back - down) - product
+    covariances = (up - cross) - (back - down) - product
   known = finite[..., :size]
   known = known[..., None] & known[..., None, :]
-  found = np.where(known | np.isnan(found), found, math.nan)
+  covariances = np.where(known | np.isnan(covariances), covariances, math.nan)
   terms = up + cross + back + down + np.abs(product)
-  return np.where(_is_lost(found, terms), math.nan, found)
+  return np.where(_is_lost(covariances, terms), math.nan, covariances)
 
 
 def _is_lost(covariances: Array, terms: Array) -> Array:
@@ -374,12 +376,16 @@ def _centered(rewards: Array, times: Array, length: Array | None) -> Array:
   signed = np.concatenate([rewards, none], axis=-2)
   if length is not None:
     fixed, eps = autodiff.stop_gradient, 64.0 * static.finfo_eps(rewards)
-    own, length = fixed(rewards), fixed(length)[..., None]
-    rate = np.sum(fixed(times)[..., :-1, None] * own, axis=-2) / length
+    fixed_rewards, length = fixed(rewards), fixed(length)[..., None]
+    rate = (
+      np.sum(fixed(times)[..., :-1, None] * fixed_rewards, axis=-2) / length
+    )
     # All constants are right. The reward of a phase, if that is the rate but
     # for rounding errors, leaves nothing of a reward that is certain.
-    near = np.abs(own - rate[..., None, :]) <= eps * rate[..., None, :]
-    same = np.max(np.where(near, own, 0.0), axis=-2)
+    near = (
+      np.abs(fixed_rewards - rate[..., None, :]) <= eps * rate[..., None, :]
+    )
+    same = np.max(np.where(near, fixed_rewards, 0.0), axis=-2)
     rate = np.where(same > 0.0, same, rate)
     signed = signed - rate[..., None, :]
   is_up = signed >= 0.0

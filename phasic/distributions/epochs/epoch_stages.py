@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import of_graph
+from phasic.distributions.absorption import graph_distribution
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.epochs import epoch_arguments
 from phasic.graphs.core import graph as graph_lib
@@ -123,8 +123,8 @@ def history(
   chains = []
   for k, graph in enumerate(graphs):
     x, values = (
-      arrays.get(epoch_arguments.name(of, k))
-      for of in epoch_arguments.OF_EPOCHS
+      arrays.get(epoch_arguments.name(argument, k))
+      for argument in epoch_arguments.PER_EPOCH
     )
     # Messages refer to initial masses and edge weights by methods of the graph.
     start = f"graphs[{k}].initial_probs(params[{k}])"
@@ -142,7 +142,9 @@ def history(
       initial, atom = np.zeros((p,), dtype=wide) + 1.0 / p, None
     if validate:
       if x is not None:
-        of_graph.check_params(epoch_arguments.name("params", k), graph, x)
+        graph_distribution.check_params(
+          epoch_arguments.name("params", k), graph, x
+        )
       initial, edges, atom = value_checks.check_edge_model(
         initial, edges, atom, names=(start, weights)
       )
@@ -231,13 +233,17 @@ def stages(history: History) -> list[Stage]:
 
 def arrays_of(stages: Sequence[Stage]) -> list[Array | None]:
   """Returns all arrays of stages, without numbers."""
-  found: list[Array | None] = []
+  arrays: list[Array | None] = []
   for initial, edges, *others in stages:
-    found += [initial, *edges, *(x for x in others if not isinstance(x, float))]
-  return found
+    arrays += [
+      initial,
+      *edges,
+      *(x for x in others if not isinstance(x, float)),
+    ]
+  return arrays
 
 
-def of_data(stages: list[Stage]) -> list[Stage]:
+def proper_stages(stages: list[Stage]) -> list[Stage]:
   """Returns stages, with NaN where the masses at time zero do not sum to one.
 
   Log likelihoods of data use them.
@@ -327,8 +333,8 @@ def latest(parts: Sequence[tuple[Array, Array]]) -> Array:
       begun; the first stage counts as begun at all times.
   """
   result, _ = parts[0]
-  for found, begun in parts[1:]:
-    result = np.where(begun, found, result)
+  for value, begun in parts[1:]:
+    result = np.where(begun, value, result)
   return result
 
 

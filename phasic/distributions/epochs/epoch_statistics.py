@@ -60,7 +60,7 @@ class Observed(NamedTuple):
   """Observations, and the stages that have their probabilities.
 
   Attributes:
-    stages: the stages of the epochs, or those of one cause.
+    stages: the stages of the epochs, or of one cause.
     lower: lower ends, as in `pieces`.
     upper: upper ends.
     weights: w, (..., n); observations of weight zero are ignored.
@@ -78,33 +78,33 @@ def pieces(
   """Divides observations among epochs.
 
   Args:
-    stages: the stages of the epochs, or those of one cause; their batch
+    stages: the stages of the epochs, or of one cause; their batch
       broadcasts with the ends.
     lower: lower ends, as `Observations` has them; below zero for X <= upper.
     upper: upper ends; equal to `lower` for exact times, inf for right-censored
       ones.
   """
-  found = []
+  parts = []
   for k, stage in enumerate(stages):
     end = stages[k + 1].start if k + 1 < len(stages) else None
-    low, high, own = _within(stage, end, lower, upper)
+    low, high, meets = _within(stage, end, lower, upper)
     logs = stage.log_mass + _log_prob(stage, low, high)
     # A stage that is never reached has no distribution of phases.
-    own = own & np.logical_not(stage.log_mass == -math.inf)
-    found.append(Piece(low, high, np.where(own, logs, -math.inf)))
-  return found
+    meets = meets & np.logical_not(stage.log_mass == -math.inf)
+    parts.append(Piece(low, high, np.where(meets, logs, -math.inf)))
+  return parts
 
 
 def log_of_pieces(
-  stages: Sequence[epoch_stages.Stage], found: Sequence[Piece]
+  stages: Sequence[epoch_stages.Stage], parts: Sequence[Piece]
 ) -> Array:
   """Computes the log probabilities of observations from their pieces.
 
   They are NaN where mass that was lost at a boundary may matter.
   """
-  total = _sum([piece.log_prob for piece in found])
+  total = _sum([piece.log_prob for piece in parts])
   bounds = []
-  for stage, piece in zip(stages, found, strict=True):
+  for stage, piece in zip(stages, parts, strict=True):
     lost = epoch_stages.lost_before(stage)
     if lost is None:
       continue
@@ -145,8 +145,12 @@ def _within(
     begun, meets = begun & before, meets & before
     high = np.where((upper >= end) & np.logical_not(whole), stage.length, high)
   high = np.where(exact, low, high)
-  own = np.where(whole, begun, meets)
-  return np.where(own, low, -1.0), np.where(own, high, math.inf), own
+  has_part = np.where(whole, begun, meets)
+  return (
+    np.where(has_part, low, -1.0),
+    np.where(has_part, high, math.inf),
+    has_part,
+  )
 
 
 def _log_prob(stage: epoch_stages.Stage, lower: Array, upper: Array) -> Array:
@@ -165,7 +169,7 @@ def _sum(logs: Sequence[Array]) -> Array:
   return total
 
 
-def of_kind(
+def observed_kind(
   kind: str,
   stages: Sequence[epoch_stages.Stage],
   times: Array,
@@ -320,19 +324,21 @@ def statistics(
     for k, piece in enumerate(each):
       shares = np.exp(piece.log_prob - total)
       weights = np.where(item.weights == 0.0, 0.0, item.weights * shares)
-      own = _of_piece(item.stages[k], piece, weights, batch)
-      parts[k].append(_trimmed(own, stages[k]))
+      piece_statistics = _piece_statistics(
+        item.stages[k], piece, weights, batch
+      )
+      parts[k].append(_trimmed(piece_statistics, stages[k]))
   last = len(stages) - 1
-  found = [_added(parts[last])]
+  by_epoch = [_added(parts[last])]
   for k in range(last - 1, -1, -1):
     passed = _passing(
-      stages[k], stages[k + 1], state_maps[k], found[0].starts, batch
+      stages[k], stages[k + 1], state_maps[k], by_epoch[0].starts, batch
     )
-    found.insert(0, _added([*parts[k], passed]))
-  return found
+    by_epoch.insert(0, _added([*parts[k], passed]))
+  return by_epoch
 
 
-def _of_piece(
+def _piece_statistics(
   stage: epoch_stages.Stage,
   piece: Piece,
   weights: Array,
@@ -362,7 +368,7 @@ def _passing(
 
   Args:
     stage: the stage of the epoch.
-    following: that of the next epoch.
+    following: the stage of the next epoch.
     state_map: the map of phases between them.
     starts: the expected numbers of paths that start the next epoch in each
       phase, (..., q).
@@ -394,7 +400,7 @@ def _passing(
     ],
   )
   more = np.concatenate([initial, np.zeros_like(initial[..., :1])], axis=-1)
-  found = expected_statistics.expected_statistics(
+  passing = expected_statistics.expected_statistics(
     time[..., 0],
     more,
     edges,
@@ -402,23 +408,23 @@ def _passing(
     structures.cast(stage.prob_zero, dtype),
     weights=count,
   )
-  own = _trimmed(found, stage)
-  return own._replace(
-    exits=np.zeros_like(own.exits), atom=np.zeros_like(own.atom)
+  trimmed = _trimmed(passing, stage)
+  return trimmed._replace(
+    exits=np.zeros_like(trimmed.exits), atom=np.zeros_like(trimmed.atom)
   )
 
 
 def _trimmed(
-  found: expected_statistics.ExpectedStatistics, stage: epoch_stages.Stage
+  whole: expected_statistics.ExpectedStatistics, stage: epoch_stages.Stage
 ) -> expected_statistics.ExpectedStatistics:
   """Leaves out phases and edges that the chain of a stage does not have."""
   p = static.shape(stage.initial)[-1]
   edges = static.shape(stage.edges.sources)[-1]
-  return found._replace(
-    starts=found.starts[..., :p],
-    sojourns=found.sojourns[..., :p],
-    jumps=found.jumps[..., :edges],
-    exits=found.exits[..., :p],
+  return whole._replace(
+    starts=whole.starts[..., :p],
+    sojourns=whole.sojourns[..., :p],
+    jumps=whole.jumps[..., :edges],
+    exits=whole.exits[..., :p],
   )
 
 

@@ -1,4 +1,4 @@
-"""Functions of time with epochs, from those of the stage of each time.
+"""Functions of time with epochs, from functions of the stage of each time.
 
 Absorption by one of several causes has stages of its own. They are those of
 defective chains, see `math.likelihood.competing_risks`.
@@ -43,7 +43,7 @@ Stages: TypeAlias = Sequence[epoch_stages.Stage]
 def prob(stages: Stages, times: Array) -> Array:
   """Computes the density."""
   return _in_epochs(
-    stages, times, lambda s, t: np.exp(s.log_mass) * of_kind("density", s, t)
+    stages, times, lambda s, t: np.exp(s.log_mass) * kind_value("density", s, t)
   )
 
 
@@ -57,7 +57,9 @@ def log_prob(stages: Stages, times: Array) -> Array:
 def survival_function(stages: Stages, times: Array) -> Array:
   """Computes P(X > t)."""
   return _in_epochs(
-    stages, times, lambda s, t: np.exp(s.log_mass) * of_kind("survival", s, t)
+    stages,
+    times,
+    lambda s, t: np.exp(s.log_mass) * kind_value("survival", s, t),
   )
 
 
@@ -90,7 +92,7 @@ def cdf(stages: Stages, times: Array) -> Array:
   """Sums the probabilities of absorption in each epoch up to a time."""
 
   def add(before: Array | float, stage: epoch_stages.Stage, t: Array) -> Array:
-    return before + np.exp(stage.log_mass) * of_kind("cdf", stage, t)
+    return before + np.exp(stage.log_mass) * kind_value("cdf", stage, t)
 
   return _accumulated(stages, times, add, 0.0)
 
@@ -100,16 +102,16 @@ def log_cdf(stages: Stages, times: Array) -> Array:
 
   def add(before: Array | None, stage: epoch_stages.Stage, t: Array) -> Array:
     if before is None:
-      total = stage.log_mass + of_kind("log_cdf", stage, t)
+      total = stage.log_mass + kind_value("log_cdf", stage, t)
       return _seen("log_cdf", stage, t, total)
     # At a boundary the part of the later epoch is zero; its logarithm has no
     # derivatives of second order there.
     at_start = t == 0.0
     later = np.where(at_start, epoch_stages.time_within(stage), t)
-    in_stage = stage.log_mass + of_kind("log_cdf", stage, later)
+    in_stage = stage.log_mass + kind_value("log_cdf", stage, later)
     ratio = np.exp(np.minimum(stage.log_mass - before, _LARGEST_LOG))
     none = np.where(at_start, t, 0.0)
-    begun = np.log1p(ratio * of_kind("cdf", stage, none))
+    begun = np.log1p(ratio * kind_value("cdf", stage, none))
     summed = special.logaddexp(before, in_stage)
     total = np.where(at_start, before + begun, summed)
     return _seen("log_cdf", stage, t, total)
@@ -191,14 +193,14 @@ def _accumulated(
   return epoch_stages.latest(parts)
 
 
-def of_stage(
+def stage_value(
   function: Callable[..., Array], stage: epoch_stages.Stage, times: Array
 ) -> Array:
   """Evaluates a function of `math` for a stage, given that it is reached."""
   return function(times, stage.initial, stage.edges, prob_zero=stage.prob_zero)
 
 
-def of_kind(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
+def kind_value(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
   """Evaluates a kind of function for a stage, given that it is reached.
 
   Args:
@@ -213,8 +215,9 @@ def of_kind(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
 
 def log_of_stage(kind: str, stage: epoch_stages.Stage, times: Array) -> Array:
   """Computes an unconditional log probability or log density in a stage."""
-  logs = stage.log_mass + of_kind(kind, stage, times)
-  return _seen(kind, stage, times, logs)
+  return _seen(
+    kind, stage, times, stage.log_mass + kind_value(kind, stage, times)
+  )
 
 
 def hazard_of_stage(
@@ -227,13 +230,13 @@ def hazard_of_stage(
     stage: the stage.
     times: the times since its start.
   """
-  found = of_stage(function, stage, times)
+  hazard = stage_value(function, stage, times)
   if stage.log_lost is None:
-    return found
+    return hazard
   unknown = stage.log_mass == -math.inf
   for kind in ("log_density", "log_survival"):
     unknown = unknown | np.isnan(log_of_stage(kind, stage, times))
-  return np.where(unknown, math.nan, found)
+  return np.where(unknown, math.nan, hazard)
 
 
 def _seen(
@@ -251,7 +254,7 @@ def _seen(
     return logs
   everywhere, scale = lost
   times = autodiff.stop_gradient(times)
-  bound = of_kind(kind, everywhere, times) + scale
+  bound = kind_value(kind, everywhere, times) + scale
   inside = (times > 0.0) & (times < math.inf) & (scale > -math.inf)
   wrong = inside & (logs < bound)
   return np.where(wrong, float("nan"), logs)
@@ -270,19 +273,21 @@ def stages_of(
     cause: the cause's name. In epochs whose graph does not have it no chain is
       absorbed.
   """
-  found = []
+  by_cause = []
   for stage, graph in zip(stages, graphs, strict=True):
-    # No edge leads to a cause whose number is that of all causes.
+    # No edge leads to a cause whose number is the number of all causes.
     causes = graph.causes
     number = causes.index(cause) if cause in causes else len(causes)
     edges = _by_cause(stage.edges, graph)
-    initial, own, _, atom = competing_risks.model_of_cause(
+    initial, part_edges, _, atom = competing_risks.model_of_cause(
       number, stage.initial, edges, None, _atom(stage), cause is None
     )
-    assert operands.is_edges(own)  # As the edges that were given.
+    assert operands.is_edges(part_edges)  # As the edges that were given.
     assert atom is not None
-    found.append(stage._replace(initial=initial, edges=own, prob_zero=atom))
-  return found
+    by_cause.append(
+      stage._replace(initial=initial, edges=part_edges, prob_zero=atom)
+    )
+  return by_cause
 
 
 def cause_probs(
@@ -317,21 +322,21 @@ def _cause_prob(
     at_last: the probabilities of the causes of the last graph, once its epoch
       is reached, (..., number of its causes).
   """
-  own = stages_of(stages, graphs, cause)
+  by_cause = stages_of(stages, graphs, cause)
   known = graphs[-1].causes
   terms = []
-  for part, stage in zip(own, stages, strict=True):
+  for part, stage in zip(by_cause, stages, strict=True):
     if part.length is not None:
-      found = of_kind("cdf", part, part.length)
+      share = kind_value("cdf", part, part.length)
     elif cause in known:
-      found = at_last[..., known.index(cause)]
+      share = at_last[..., known.index(cause)]
     elif cause is None:
-      found = _atom(stage)
+      share = _atom(stage)
     else:
-      found = np.zeros_like(_atom(stage))
+      share = np.zeros_like(_atom(stage))
     # A stage that is never reached has no distribution of phases.
     never = stage.log_mass == -float("inf")
-    terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * found))
+    terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * share))
   return array_utils.at_most(sum(terms[1:], terms[0]), 1.0)
 
 
@@ -340,7 +345,7 @@ def cause_hazard(
   stages: Stages,
   times: Array,
 ) -> Array:
-  """Computes the hazard of a cause, from its stages and those of all causes."""
+  """Computes the hazard of a cause, from its stages and the stages of all causes."""
   parts = []
   for part, stage in zip(by_cause, stages, strict=True):
     local, later = epoch_stages.since(stage, times)

@@ -143,12 +143,12 @@ class Epochs(epoch_hooks.EpochHooks):
 
   @property
   def parameters(self) -> dict[str, ParameterValue]:
-    """The constructor's arguments, by name; those of epochs as sequences."""
+    """The constructor's arguments, by name; sequences for arguments of epochs."""
     whole = dict(self._parameters)
-    for of in epoch_arguments.OF_EPOCHS:
-      given = whole[of]
+    for argument in epoch_arguments.PER_EPOCH:
+      given = whole[argument]
       if given is not None and not structures.is_variable(given):
-        whole[of] = self._of_epochs(of)
+        whole[argument] = self._per_epoch(argument)
     return whole
 
   @property
@@ -159,12 +159,12 @@ class Epochs(epoch_hooks.EpochHooks):
   @property
   def params(self) -> tuple[epoch_arguments.EpochParams, ...]:
     """The parameters of each epoch, arrays (..., d_k), mappings or None."""
-    return self._of_epochs("params")
+    return self._per_epoch("params")
 
   @property
   def edge_values(self) -> tuple[Array | None, ...]:
     """The weights of each epoch's edges, (..., m_k), or None."""
-    return self._of_epochs("edge_values")
+    return self._per_epoch("edge_values")
 
   @property
   def boundaries(self) -> Array:
@@ -215,7 +215,7 @@ class Epochs(epoch_hooks.EpochHooks):
     value = self._checked("occupancy", value)
     times = structures.cast(value, static.wide_float())
     parts = epoch_values.occupancy(self._stages(), times)
-    return self._of_phases("occupancy", parts, by_epoch, value)
+    return self._phase_result("occupancy", parts, by_epoch, value)
 
   def expected_sojourn_times(
     self,
@@ -261,10 +261,10 @@ class Epochs(epoch_hooks.EpochHooks):
           "are those until absorption less those until `since`"
         )
       times = epoch_levels.sojourn_times(history)
-      return self._of_phases(name, times, by_epoch, None)
+      return self._phase_result(name, times, by_epoch, None)
     begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
     times = epoch_levels.sojourn_times_within(history, begin, end)
-    return self._of_phases(name, times, by_epoch, ends)
+    return self._phase_result(name, times, by_epoch, ends)
 
   def sample_paths(
     self,
@@ -400,7 +400,7 @@ class Epochs(epoch_hooks.EpochHooks):
     """
     value, name = self._value(value), self._known_cause(cause)
     by_cause = self._stages_of(name)
-    hazard = self._of_times(
+    hazard = self._at_times(
       lambda stages, times: epoch_values.cause_hazard(by_cause, stages, times),
       value,
     )
@@ -477,7 +477,11 @@ class Epochs(epoch_hooks.EpochHooks):
     each = epoch_statistics.statistics(
       stages,
       self._parameters["state_maps"],
-      [epoch_statistics.of_kind(function, stages, times, upper, counts, batch)],
+      [
+        epoch_statistics.observed_kind(
+          function, stages, times, upper, counts, batch
+        )
+      ],
       batch,
       upper is None and not function.startswith("log"),
     )

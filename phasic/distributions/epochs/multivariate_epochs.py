@@ -18,7 +18,7 @@ from phasic.distributions.epochs import epoch_paths
 from phasic.distributions.epochs import epoch_rewards
 from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epochs as epochs_lib
-from phasic.distributions.rewards import joint_totals
+from phasic.distributions.rewards import reward_totals
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
@@ -36,7 +36,7 @@ _PROPERTIES = {
 
 
 @structures.register
-class MultivariateEpochs(joint_totals.JointTotals):
+class MultivariateEpochs(reward_totals.JointTotals):
   """Rewards Y_r that a path with epochs gathers until absorption.
 
   In phase i of epoch k a path gathers r_kir of reward r per unit of time. One
@@ -100,7 +100,7 @@ class MultivariateEpochs(joint_totals.JointTotals):
       name: the distribution's name.
 
     Raises:
-      TypeError: `distribution` is no `Epochs`, or dtypes differ.
+      TypeError: `distribution` is not an `Epochs`, or dtypes differ.
       ValueError: shapes do not fit; with `validate_args`, a value breaks a rule.
     """
     hooks.check_substrate("distribution", distribution)
@@ -127,10 +127,10 @@ class MultivariateEpochs(joint_totals.JointTotals):
     """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     dtype = dtypes.common_dtype({"rewards": parameters["rewards"]})
-    own = self.distribution.dtype
-    if dtype != own:
+    epochs_dtype = self.distribution.dtype
+    if dtype != epochs_dtype:
       raise TypeError(
-        f"distribution is {own} and rewards are {dtype}: floating arguments "
+        f"distribution is {epochs_dtype} and rewards are {dtype}: floating arguments "
         "must have one dtype"
       )
 
@@ -184,9 +184,9 @@ class MultivariateEpochs(joint_totals.JointTotals):
     name = "expected_totals"
     begin, end, ends = epoch_arguments.window(self._checked, name, since, until)
     times = epoch_levels.sojourn_times_within(self._history(), begin, end)
-    found = epoch_rewards.of_times(times, self._rewards())
-    found = self._finished(found, static.shape(ends))
-    return self._statistic(name, found, ends[..., None])
+    totals = epoch_rewards.expected_totals(times, self._rewards())
+    totals = self._finished(totals, static.shape(ends), (self.num_rewards,))
+    return self._statistic(name, totals, ends[..., None])
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
     """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
@@ -210,20 +210,18 @@ class MultivariateEpochs(joint_totals.JointTotals):
       >>> print(f"{float(dist.mixed_moment([3])):.6f}")
       6.000000
     """
-    found = mixed_moments.checked_orders(orders, self.num_rewards)
-    if sum(found) > epoch_rewards.MAX_ORDER:
+    counts = mixed_moments.checked_orders(orders, self.num_rewards)
+    if sum(counts) > epoch_rewards.MAX_ORDER:
       raise ValueError(
-        f"orders is {found}: their sum must be at most "
+        f"orders is {counts}: their sum must be at most "
         f"{epoch_rewards.MAX_ORDER}"
       )
     history, rewards = self._history(), self._rewards()
-    if sum(found) == 0:
-      value = np.zeros((), dtype=static.wide_float()) + 1.0
+    if sum(counts) == 0:
+      moment = np.zeros((), dtype=static.wide_float()) + 1.0
     else:
-      value = epoch_rewards.mixed_moment(history, rewards, found)
-    shape = self._batch_shape()
-    value = structures.cast(np.broadcast_to(value, shape), self.dtype)
-    return self._statistic("mixed_moment", value)
+      moment = epoch_rewards.mixed_moment(history, rewards, counts)
+    return self._statistic("mixed_moment", self._finished(moment))
 
   def joint_mark_probs(
     self, max_counts: ArrayLike, mark_rates: ArrayLike
@@ -257,15 +255,13 @@ class MultivariateEpochs(joint_totals.JointTotals):
       ['0.540601', '0.278420', '0.120534']
     """
     counts = poisson_counts.checked_counts(max_counts, self.num_rewards)
-    rates = self._of_rewards("joint_mark_probs", "mark_rates", mark_rates)
-    found = epoch_counts.joint_mark_probs(
+    rates = self._checked_vector("joint_mark_probs", "mark_rates", mark_rates)
+    probs = epoch_counts.joint_mark_probs(
       self._history(), self._rewards(), rates, counts
     )
-    batch = static.shape(rates)[:-1]
-    whole = static.broadcast_shapes(batch, self._batch_shape())
-    whole = (*whole, *(n + 1 for n in counts))
-    found = structures.cast(np.broadcast_to(found, whole), self.dtype)
-    return self._statistic("joint_mark_probs", found, rates)
+    event = tuple(n + 1 for n in counts)
+    probs = self._finished(probs, static.shape(rates)[:-1], event)
+    return self._statistic("joint_mark_probs", probs, rates)
 
   # The base class takes one number, u. The vector has a public name of its own.
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -278,23 +274,21 @@ class MultivariateEpochs(joint_totals.JointTotals):
       TypeError: dtypes differ.
       ValueError: shapes do not fit.
     """
-    u = self._of_rewards("laplace_transform", "arguments", arguments)
+    u = self._checked_vector("laplace_transform", "arguments", arguments)
     value = epoch_rewards.laplace_transform(self._history(), self._rewards(), u)
-    batch = static.shape(u)[:-1]
-    whole = static.broadcast_shapes(batch, self._batch_shape())
-    found = structures.cast(np.broadcast_to(value, whole), self.dtype)
-    return self._result("laplace_transform", found, arguments)
+    value = self._finished(value, static.shape(u)[:-1])
+    return self._result("laplace_transform", value, arguments)
 
-  def _of_rewards(self, method: str, name: str, x: ArrayLike) -> Array:
+  def _checked_vector(self, method: str, name: str, x: ArrayLike) -> Array:
     """Converts an argument (..., R) to the widest dtype, after checks."""
-    found = self._as_array(x, name)
-    found = self._looked_at(method, name, found, value_rules.TIME)
-    shape, size = static.shape(found), self.num_rewards
+    vector = self._as_array(x, name)
+    vector = self._looked_at(method, name, vector, value_rules.TIME)
+    shape, size = static.shape(vector), self.num_rewards
     if len(shape) < 1 or shape[-1] != size:
       raise ValueError(
         f"{name} has shape {shape}: it must be (..., R), R = {size}"
       )
-    return structures.cast(found, static.wide_float())
+    return structures.cast(vector, static.wide_float())
 
   def _moment_generating_function(self, s: Array) -> Array:
     self._missing(
@@ -305,26 +299,31 @@ class MultivariateEpochs(joint_totals.JointTotals):
     self._missing("log_prob", self._no_joint_law())
 
   def _mean(self) -> Array:
-    found = epoch_rewards.means(self._history(), self._rewards())
-    return self._finished(found)
+    means = epoch_rewards.means(self._history(), self._rewards())
+    return self._finished(means, (), (self.num_rewards,))
 
   def _covariance(self) -> Array:
-    found = epoch_rewards.covariance(self._history(), self._rewards())
-    size = self.num_rewards
-    shape = (*self._batch_shape(), size, size)
-    return structures.cast(np.broadcast_to(found, shape), self.dtype)
+    covariance = epoch_rewards.covariance(self._history(), self._rewards())
+    return self._finished(covariance, (), (self.num_rewards,) * 2)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    found = epoch_paths.sample_totals(
+    totals = epoch_paths.sample_totals(
       n, seed, self._history(), self._rewards(), self._batch_shape()
     )
-    return structures.cast(found, self.dtype)
+    return structures.cast(totals, self.dtype)
 
-  def _finished(self, x: Array, shape: static.Shape = ()) -> Array:
-    """Broadcasts vectors to the batch, and casts them to `dtype`."""
-    shape = static.broadcast_shapes(shape, self._batch_shape())
-    whole = (*shape, self.num_rewards)
-    return structures.cast(np.broadcast_to(x, whole), self.dtype)
+  def _finished(
+    self, x: Array, batch: static.Shape = (), event: static.Shape = ()
+  ) -> Array:
+    """Broadcasts a result to both batches, and casts it to `dtype`.
+
+    Args:
+      x: the result, (..., *event).
+      batch: the batch dimensions of the method's argument.
+      event: the dimensions of the result that are no batch.
+    """
+    batch = static.broadcast_shapes(batch, self._batch_shape())
+    return structures.cast(np.broadcast_to(x, (*batch, *event)), self.dtype)
 
   def _history(self) -> epoch_stages.History:
     return self.distribution._history()
@@ -361,5 +360,6 @@ class MultivariateEpochs(joint_totals.JointTotals):
       index,
       batch,
     )
-    inner = self.distribution._sliced(index, batch)
-    return self.copy(distribution=inner, **sliced)
+    return self.copy(
+      distribution=self.distribution._sliced(index, batch), **sliced
+    )

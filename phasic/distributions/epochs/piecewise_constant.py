@@ -113,7 +113,7 @@ def piecewise_constant(
   epoch_arguments.check_boundaries(boundaries)
   nodes, weights = onp.polynomial.legendre.leggauss(_NODES)
   starts = [0.0, *known.tolist()]
-  found = []
+  means = []
   for start, end in itertools.pairwise(starts):
     middle, half = (start + end) / 2, (end - start) / 2
     values = [
@@ -121,14 +121,14 @@ def piecewise_constant(
       for x in nodes
     ]
     parts = [x * float(w / 2) for x, w in zip(values, weights, strict=True)]
-    found.append(sum(parts[1:], parts[0]))
+    means.append(sum(parts[1:], parts[0]))
   value = params(starts[-1])
   conversions.warn_of_variables("piecewise_constant", value)
   last = structures.as_array(value, None, "params")
   dtype = static.dtype_name(last)
   dtypes.check_fits(boundaries, "boundaries", dtype, "params")
-  own = structures.as_array(onp.asarray(known, dtype), None, "boundaries")
-  return epochs_lib.Epochs(graph, [*found, last], own)
+  ends = structures.as_array(onp.asarray(known, dtype), None, "boundaries")
+  return epochs_lib.Epochs(graph, [*means, last], ends)
 
 
 def piecewise_constant_limit(
@@ -164,10 +164,10 @@ def piecewise_constant_limit(
     >>> from phasic.distributions import piecewise_constant_limit
     >>> from phasic.graphs import ABSORBED, Graph
     >>> one = Graph.from_edges([("alive", ABSORBED, [1.0])], "alive", 1)
-    >>> found = piecewise_constant_limit(
+    >>> limit = piecewise_constant_limit(
     ...   one, lambda t: [0.1 * math.exp(t / 2)], 12.0, lambda dist: dist.mean(), 1e-5
     ... )
-    >>> print(f"{float(found.value):.4f}, {found.distribution.num_epochs}")
+    >>> print(f"{float(limit.value):.4f}, {limit.distribution.num_epochs}")
     2.9867, 65
 
   Reference: L. F. Richardson, The approximate arithmetical solution by finite
@@ -212,8 +212,10 @@ def piecewise_constant_limit(
           # In float32, rounding of many steps leaves changes of some 1e-6.
           tolerance = 1e-5 if dtype == "float32" else 1e-8
         if change <= tolerance:
-          found = structures.as_array(limit.astype(dtype), dtype, "value")
-          return PiecewiseConstantLimit(dist, found, change)
+          extrapolated = structures.as_array(
+            limit.astype(dtype), dtype, "value"
+          )
+          return PiecewiseConstantLimit(dist, extrapolated, change)
       known = limit
     before = now
     count = 2 * count

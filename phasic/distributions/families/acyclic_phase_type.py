@@ -8,7 +8,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.base import declared
 from phasic.distributions.families import canonical_form
@@ -65,7 +65,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     "distribution is that of the formula, but the form not canonical. Zero, which "
     "`validate_args` refuses, means a phase that is never left.",
   )
-  prob_zero: declared.Derived = atoms.prob_zero()
+  prob_zero: declared.Derived = kept_chain.prob_zero()
 
   @classmethod
   def from_phase_type(

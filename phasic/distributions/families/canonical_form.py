@@ -60,9 +60,9 @@ def canonical_form(
     )
   order = _last_first(between)
   if order is not None:
-    return _of_acyclic(initial, between, exits, rates, order)
+    return _acyclic_form(initial, between, exits, rates, order)
   if len(rates) == 2:
-    return _of_two(initial, between, exits, rates)
+    return _two_phase_form(initial, between, exits, rates)
   raise ValueError(
     f"the chain has a cycle and {len(rates)} phases: it must have no cycle or "
     "two phases, as other chains may have no acyclic form of the same size"
@@ -81,7 +81,7 @@ def _last_first(between: onp.ndarray) -> list[int] | None:
   return order if len(order) == len(waiting) else None
 
 
-def _of_acyclic(
+def _acyclic_form(
   initial: onp.ndarray,
   between: onp.ndarray,
   exits: onp.ndarray,
@@ -124,7 +124,7 @@ def _of_acyclic(
   return onp.dot(initial, forms[:, :p]), onp.asarray(row)
 
 
-def _of_two(
+def _two_phase_form(
   initial: onp.ndarray,
   between: onp.ndarray,
   exits: onp.ndarray,

@@ -53,15 +53,15 @@ class ParametricFamily(absorption_time.AbsorptionTime):
 
     Invalid parameters of the family are reported first.
     """
-    found = super()._reasons(value, method)
+    reasons = super()._reasons(value, method)
     for name, prop in self.parameter_properties().items():
       x = self._arrays()[name]
       if x is None:
         continue
       values = comparable.host(x)
       bad, rule = prop.constraint.broken(values, prop.event_ndims)
-      found = onp.where(bad & (found != "ok"), f"{name}: {rule}", found)
-    return found
+      reasons = onp.where(bad & (reasons != "ok"), f"{name}: {rule}", reasons)
+    return reasons
 
   def _may_be_zero(self) -> bool:
     return "prob_zero" in self.parameter_properties() and super()._may_be_zero()

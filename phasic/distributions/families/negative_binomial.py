@@ -44,8 +44,8 @@ class _Trials(named_family.DiscreteFamily):
     prob = self._own()["success_prob"]
     good = (prob > 0) & (prob <= 1)
     known = np.where(good, prob, 1.0)
-    found = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
-    return np.where(good, found, math.nan)
+    mode = np.floor((self.num_successes - 1.0) * (1.0 - known) / known)
+    return np.where(good, mode, math.nan)
 
   def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
     successes = np.sum(statistics.jumps, axis=-1)

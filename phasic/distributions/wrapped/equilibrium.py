@@ -79,12 +79,12 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN at each value, "ok" where it does not."""
-    found = super()._reasons(value, method)
+    reasons = super()._reasons(value, method)
     mean = comparable.host(self.distribution._mean())
-    lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (found != "ok")
+    lost = onp.logical_not((mean > 0) & (mean < math.inf)) & (reasons != "ok")
     why = self.distribution._reasons(1.0, "log_survival_function")
     endless = "distribution: its mean must be > 0 and finite"
-    return onp.where(lost, onp.where(why == "ok", endless, why), found)
+    return onp.where(lost, onp.where(why == "ok", endless, why), reasons)
 
   def _may_be_zero(self) -> bool:
     return False

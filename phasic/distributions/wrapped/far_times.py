@@ -2,7 +2,8 @@
 
 At early times the density of X is proportional to a power of time, and at late
 times the logarithms of its density and survival function are linear in time. So
-log h(y) is enough, from values at a time in range.
+log h(y) is enough, from values at a time in range. Quotients, powers and roots of
+times are right over the whole range of numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.numeric import special
-from phasic.math.quadrature import time_scales
+from phasic.math.quadrature import numerical_distributions
 
 # The smallest normal numbers: subnormal ones may have lost digits.
 TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
@@ -31,7 +32,7 @@ _LINEAR = {"float64": -1e13, "float32": -1e9}
 
 
 class Places(NamedTuple):
-  """Where times h(y) are out of range, and how far.
+  """The places of times h(y) that are out of range, and their distances.
 
   Attributes:
     is_early: whether h(y) is below the smallest normal number, (...).
@@ -64,10 +65,10 @@ def places(value: Array, log_time: Array, latest: Array) -> Places:
   Args:
     value: y, (...).
     log_time: log h(y) where y is positive and finite, (...).
-    latest: `time_scales.latest`, of the batch shape of X.
+    latest: `numerical_distributions.latest`, of the batch shape of X.
   """
   dtype = static.dtype_name(log_time)
-  first = latest * (_NEGLIGIBLE[dtype] / time_scales.MOST)
+  first = latest * (_NEGLIGIBLE[dtype] / numerical_distributions.MOST)
   usable = (value > 0.0) & (value < math.inf)
   is_early = usable & (log_time < math.log(TINY[dtype]))
   # It is -inf where h(y) was computed as a number and underflowed.
@@ -131,27 +132,27 @@ class EarlyLogs(NamedTuple):
 
 
 def early_logs(
-  log_prob: Callable[[Array], Array], found: Places, atom: Array
+  log_prob: Callable[[Array], Array], at: Places, atom: Array
 ) -> EarlyLogs:
   """Continues f(x), which is c x^(k - 1), to early times.
 
   Args:
     log_prob: the log density of X as a function of times.
-    found: the times.
+    at: the times.
     atom: P(X = 0), (...).
   """
-  logs = _at_two(log_prob, found.first)
+  logs = _at_two(log_prob, at.first)
   # X may never end: then both are -inf, and k does not matter.
   some = logs[0] > -math.inf
   drop = np.where(some, logs[0], 0.0) - np.where(some, logs[1], 0.0)
   order = autodiff.stop_gradient(np.floor(drop / math.log(2.0) + 0.5))
-  log_density = logs[0] + order * found.log_early
-  log_time = np.log(found.first) + found.log_early
+  log_density = logs[0] + order * at.log_early
+  log_time = np.log(at.first) + at.log_early
   log_mass = log_density + log_time - np.log1p(order)
-  return EarlyLogs(log_density, log_mass, atom, found.is_early)
+  return EarlyLogs(log_density, log_mass, atom, at.is_early)
 
 
-def late_log(function: Callable[[Array], Array], found: Places) -> Array:
+def late_log(function: Callable[[Array], Array], at: Places) -> Array:
   """Continues a log density or log survival function to late times.
 
   It is NaN where the logarithm is not yet linear at the kernel's latest time.
@@ -159,16 +160,16 @@ def late_log(function: Callable[[Array], Array], found: Places) -> Array:
 
   Args:
     function: takes times of X.
-    found: the times.
+    at: the times.
   """
-  logs = _at_two(function, found.latest)
+  logs = _at_two(function, at.latest)
   last, before = logs[0], logs[1]
   # Both are -inf where no exit is ever reached.
   some = before > -math.inf
   drop = np.where(some, last, 0.0) - np.where(some, before, 0.0)
   slope = 2.0 * drop  # per `latest`
   with onp.errstate(over="ignore", invalid="ignore"):
-    late = last + slope * np.expm1(found.log_late)
+    late = last + slope * np.expm1(at.log_late)
   return np.where(is_linear(last), late, math.nan)
 
 
@@ -180,3 +181,43 @@ def is_linear(log: Array) -> Array:
 def _at_two(function: Callable[[Array], Array], time: Array) -> Array:
   """Evaluates a function at a time and at half of it, (2, ...)."""
   return function(np.stack([time, 0.5 * time]))
+
+
+def log_quotient(x: Array, y: Array) -> Array:
+  """Computes log(x / y) for x, y > 0, also where x / y overflows."""
+  log = np.log(x) - np.log(y)
+  near = np.abs(log) < -0.9 * math.log(TINY[static.dtype_name(log)])
+  return np.where(near, np.log(np.where(near, x, y) / y), log)
+
+
+def power(x: Array, exponent: Array) -> Array:
+  """Computes x^exponent; NaN exponents give NaN, also for x = 1."""
+  known = exponent == exponent
+  return np.where(known, x**exponent, math.nan)
+
+
+def root(x: Array, degree: Array) -> Array:
+  """Computes x^(1 / degree) for x >= 0, corrected for rounding of 1 / degree.
+
+  One step of Newton's method finds them: a constant for derivatives.
+  """
+  zero = x <= 0
+  rooted = power(np.where(zero, 1.0, x), 1.0 / degree)
+  fixed = autodiff.stop_gradient
+  some = (fixed(rooted) > 0) & (fixed(rooted) < math.inf) & (x < math.inf)
+  near = np.where(some, fixed(rooted), 1.0)
+  ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
+    degree
+  )
+  # A ratio far from one comes from a subnormal power: nothing is corrected.
+  step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
+  rooted = rooted * (1.0 + fixed(step))
+  return np.where(zero & (degree == degree), 0.0, rooted)
+
+
+def log_power(y: Array, exponent: Array) -> Array:
+  """Computes exponent * log(y) for y >= 0, and its limit at y = 0."""
+  zero = y <= 0
+  limit = np.where(exponent > 0, -math.inf, np.zeros_like(exponent))
+  limit = np.where(exponent < 0, math.inf, limit)
+  return np.where(zero, limit, exponent * np.log(np.where(zero, 1.0, y)))

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 import math
 
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import comparable
-from phasic.distributions.base import declared
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
-from phasic.distributions.base import parameter_properties
-from phasic.distributions.base import samples
-from phasic.distributions.base.parameter_properties import ParameterValue
-from phasic.distributions.wrapped import far_times
-from phasic.distributions.wrapped import transformed_divergences
-from phasic.distributions.wrapped import transformed_statistics
-from phasic.distributions.wrapped import wrapped_events
+from phasic.distributions.wrapped import transformed_times
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
-from phasic.math.elimination import chain_solves
-from phasic.math.model import value_checks
-from phasic.math.numeric import array_utils
+from phasic.internal.arrays import Result
+from phasic.math.model.model_types import Model
+from phasic.math.quadrature import expectations
 from phasic.math.quadrature import quadrature_points
-from phasic.math.quadrature import time_scales
-from phasic.math.sampling import jump_chain
 
-_FAR = 2.0**100
-# A placeholder of values at which h has finite derivatives: a time before zero.
-_NEAR = -(2.0**-100)
+MODE = "numpy"
+_NO_MODE = (
+  "it is not known whether the density has one maximum, except for an Erlang X "
+  "and for a hyperexponential X where h' does not grow"
+)
 
 
-class TransformedPhaseType(transformed_statistics.TransformedStatistics):
+class TransformedPhaseType(transformed_times.TransformedTimes):
   """The distribution of Y = g(X), for increasing g with g(0) = 0.
 
   It is the time until absorption of a chain whose rates all vary alike with
@@ -79,44 +69,55 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       tails, J. Appl. Probab. 56, 2019.
   """
 
-  distribution: absorption_time.AbsorptionTime = declared.static(
-    "the distribution of X, of phase type in continuous time."
-  )
+  # Whether g grows at most like a power, so that all moments exist.
+  _GROWS_SLOWLY = False
 
-  _TAKES_DISCRETE = False
-
-  def _keep(self, parameters: Mapping[str, object]) -> None:
-    """Stores and checks the parameters, see `Parameterized`."""
-    super()._keep(parameters)
-    self._batch_shape()
-    self._check_values(self._own)
-
-  def _forward(self, x: Array) -> Array:
-    """Computes g(x) for x >= 0, the change from X to Y."""
+  def _log_growth(self, x: Array) -> Array:
+    """Computes log g'(x) for x > 0, g the change from X to Y."""
     raise NotImplementedError(
-      f"{type(self).__name__} must define the method _forward"
+      f"{type(self).__name__} must define the method _log_growth"
     )
 
-  def _inverse(self, y: Array) -> Array:
-    """Computes h(y) for y >= 0, the inverse of g."""
+  def _log_ratio(self, x: Array) -> Array:
+    """Computes log(g(x) / c) for x > 0, c the scale, also if g(x) overflows."""
     raise NotImplementedError(
-      f"{type(self).__name__} must define the method _inverse"
+      f"{type(self).__name__} must define the method _log_ratio"
     )
 
-  def _log_slope(self, y: Array) -> Array:
-    """Computes log h'(y) for y >= 0, h the inverse of g."""
+  def _nodes_of_moment(self, k: int) -> expectations.MomentQuadrature:
+    """Returns a quadrature rule in X for E g(X)^k."""
     raise NotImplementedError(
-      f"{type(self).__name__} must define the method _log_slope"
+      f"{type(self).__name__} must define the method _nodes_of_moment"
     )
 
-  def _log_inverse(self, y: Array) -> Array:
-    """Computes log h(y) for y > 0, also where h(y) is out of range.
+  def expected_sojourn_times(self) -> Result:
+    """Computes the expected times that Y's clock spends in the phases, (..., p).
 
-    By default it is the logarithm of h(y): where that underflows or overflows,
-    values are NaN.
+    They are the integrals of g'(x) P(in phase j at x) over x, by quadrature. The
+    relative error is below 1e-12, where g' is infinite at zero 1e-11 (float32:
+    1e-5), or the result is NaN.
+
+    Raises:
+      NotImplementedError: g grows faster than a power, or X is not a chain.
+
+    Example: two lineages in a population whose size was exp(-2 y) y units of time
+      ago.
+
+      >>> from phasic import graphs
+      >>> from phasic.distributions import MatrixGompertz, PhaseType
+      >>> pair = PhaseType.from_graph(graphs.models.kingman(2), [1.0])
+      >>> dist = MatrixGompertz(pair, 2.0)
+      >>> print(f"{float(dist.expected_sojourn_times()[0]):.6f}")
+      0.461455
     """
-    with onp.errstate(divide="ignore"):
-      return np.log(self._inverted(y))
+    if not self._GROWS_SLOWLY:
+      self._missing(
+        "expected_sojourn_times", "g grows so fast that they may be infinite"
+      )
+    return self._statistic(
+      "expected_sojourn_times",
+      expectations.sojourn_times(self._batch_model(), self._log_growth),
+    )
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     model = self._broadcast_model(batch)
@@ -124,258 +125,155 @@ class TransformedPhaseType(transformed_statistics.TransformedStatistics):
       model, self._forwarded, self._log_growth
     )
 
-  def _forwarded(self, x: Array) -> Array:
-    """Computes g(x); on overflow it is inf, without a warning."""
+  def _batch_model(self) -> Model:
+    """Returns X's chain, broadcast to the batch shape."""
+    return self._broadcast_model(self._batch_shape())
+
+  def _mean(self) -> Array:
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[0]
+    return self._moment(1)
+
+  def _variance(self) -> Array:
+    if self._GROWS_SLOWLY:
+      return self._mean_and_variance()[1]
+    # In this order a product that is representable does not underflow.
+    scale = self._scale()
+    return scale * (scale * self._variance_of_ratio())
+
+  def _stddev(self) -> Array:
+    if self._GROWS_SLOWLY:
+      return np.sqrt(self._mean_and_variance()[1])
+    return self._scale() * np.sqrt(self._variance_of_ratio())
+
+  def _mean_and_variance(self) -> tuple[Array, Array]:
+    """Computes mean and variance by quadrature."""
+    return expectations.mean_and_variance(self._batch_model(), self._forwarded)
+
+  def _variance_of_ratio(self) -> Array:
+    first, second = self._nodes_of_moment(1), self._nodes_of_moment(2)
+    return second.variance(
+      self._log_ratio(second.times),
+      first.expected(self._log_ratio(first.times)),
+    )
+
+  def _scale(self) -> Array | float:
+    """Returns the scale c of Y, or 1 if there is no such parameter."""
+    return 1.0
+
+  def _mode(self) -> Array:
+    nothing: Array | float = 0.0  # Becomes NaN if a parameter is invalid.
+    for x in self._own().values():
+      nothing = nothing + 0.0 * x
+    parts = self.distribution._erlang_parts()
+    if parts is not None:
+      count, rate = parts
+      return self._mode_of_stages(count, rate) + (0.0 * rate + nothing)
+    falls = np.logical_not(self._speeds_up())
+    known = static.concrete(falls)
+    if not self.distribution._FALLS or (
+      known is not None and not onp.all(known)
+    ):
+      self._missing("mode", _NO_MODE)
+    mode = self.distribution._mode() + nothing
+    return np.where(falls, mode, math.nan)
+
+  def _mode_of_stages(self, count: int, rate: Array) -> Array:
+    """Computes the mode if X is the sum of `count` stages with one rate."""
+    self._missing("mode", _NO_MODE)
+
+  def _speeds_up(self) -> Array:
+    """Returns whether h', h the inverse of g, increases somewhere, (...)."""
+    raise NotImplementedError(
+      f"{type(self).__name__} must define the method _speeds_up"
+    )
+
+  def _moment(self, k: int) -> Array:
+    if self._GROWS_SLOWLY:
+      return expectations.raw_moment(self._batch_model(), self._forwarded, k)
+    nodes = self._nodes_of_moment(k)
+    moment = nodes.expected(float(k) * self._log_ratio(nodes.times))
+    scale = self._scale()
     with onp.errstate(over="ignore"):
-      return self._forward(x)
-
-  def _inverted(self, y: Array) -> Array:
-    """Computes h(y), the inverse of g; on overflow inf, without a warning."""
-    with onp.errstate(over="ignore"):
-      return self._inverse(y)
-
-  def _exponent(self) -> Array | float:
-    """Returns b > 0 where h(y) grows like y^b near zero; 0 if not known."""
-    return 0.0
-
-  def _inverse_at_zero(self, y: Array) -> Array:
-    """Returns h(y) at y = 0, which is zero, with its derivative; see `_exponent`.
-
-    The derivative is zero, one, or inf for exponents below one. There the slope
-    of the cdf is inf times the density of X at zero, f(0). With f(0) = 0 it is
-    zero for exponents above 1/2, and for others the derivative is NaN.
-
-    Args:
-      y: (...); results are used where it is zero.
-    """
-    known = static.concrete(y)
-    if known is not None and not onp.any(known == 0.0):
-      return np.zeros_like(y)
-    exponent = self._exponent()
-    may_end = time_scales.ends_at_once(self.distribution._chain())
-    steep = (exponent < 1.0) & (may_end | (exponent <= 0.5)) & (y <= 0.0)
-    linear = np.where(y <= 0.0, y, 0.0)
-    linear = np.where(exponent == 1.0, linear, 0.0 * linear)
-    # A product with the derivative of a square root may be zero in TensorFlow.
-    return np.where(steep, np.where(steep, y, 1.0) ** 0.5, linear)
-
-  def _time(self, value: Array) -> Array:
-    """Computes h(y), the inverse of g at y; a negative number for y < 0.
-
-    This number is -h(u) for some u in (0, 1). At negative times, log densities
-    are -inf without derivatives, and the cdf is zero with derivatives zero.
-    """
-    below = value < 0
-    early = np.maximum(np.where(below, value, -1.0), -_FAR)
-    x = self._inverted(np.where(below, early / (early - 1.0), value))
-    lost = (value != 0) & (x < far_times.TINY[self.dtype])
-    lost = lost | ((value < math.inf) & (x == math.inf))
-    before = np.where(lost, -1.0, -x)
-    return np.where(below, before, np.where(lost, math.nan, x))
-
-  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
-    """Returns why a method gives NaN at each value, "ok" where it does not.
-
-    What is told is that of X at h(value), a bad parameter or that h(value) is
-    no normal number.
-    """
-    y = self._converted(value)
-    x = self._time(y)
-    found = self.distribution._reasons(x, method)
-    lost = onp.isnan(comparable.host(x)) & ~onp.isnan(comparable.host(y))
-    found = onp.where(lost, "value: its time h(value) is not normal", found)
-    # The density is the one of X at h(value), times the slope of h.
-    product = (comparable.host(y) == 0.0) & (found == "ok")
-    why = "value: the density at zero is zero times infinity"
-    found = onp.where(product, why, found)
-    for name, given in self._arrays().items():
-      good = comparable.host(given) > 0
-      found = onp.where(good, found, f"{name}: it must be > 0")
-    return comparable.where_unknown(getattr(self, f"_{method}")(y), found)
-
-  def _log_prob(self, value: Array) -> Array:
-    at_atom = (value <= 0) & (atoms.mass_at_zero(self.distribution) > 0)
-    function = self.distribution._log_prob
-    found = self._of_x(function, value, lambda logs: logs.log_prob)
-    # The mass of an atom is not a density: it has no factor h'.
-    return np.where(at_atom, found, self._sloped(found, value))
-
-  def _log_hazard_function(self, value: Array) -> Array:
-    def late(last: Array, places: far_times.Places) -> Array:
-      left = self.distribution._log_survival_function(places.latest)
-      # In the tail the hazard is constant.
-      return np.where(far_times.is_linear(left), last, math.nan)
-
-    function = self.distribution._log_hazard_function
-    found = self._of_x(function, value, lambda logs: logs.log_hazard(), late)
-    return self._sloped(found, value)
-
-  def _sloped(self, found: Array, value: Array) -> Array:
-    """Converts a log density or log hazard of X to one of Y: adds log h'."""
-    smooth = (value >= 0) & (value < math.inf)
-    slope = self._log_slope(np.where(smooth, value, 1.0))
-    slope = np.where(smooth, slope, 0.0)
-    unknown = (slope == math.inf) & (found == -math.inf)
-    if array_utils.are_true(np.logical_not(unknown)):
-      return found + slope
-    # The density of X grows at least linearly from zero, so that with an exponent
-    # above 1/2 that of Y is zero there.
-    slope = np.where(unknown & (self._exponent() > 0.5), 0.0, slope)
-    unknown = unknown & (slope == math.inf)
-    return found + np.where(unknown, math.nan, slope)
-
-  def _cdf(self, value: Array) -> Array:
-    function, eps = self.distribution._cdf, static.finfo_eps(self.dtype)
-    return self._settled(function, value, lambda logs: logs.cdf(), 1, 8 * eps)
-
-  def _log_cdf(self, value: Array) -> Array:
-    function, eps = self.distribution._log_cdf, static.finfo_eps(self.dtype)
-    return self._settled(
-      function, value, lambda logs: logs.log_cdf(), 0, 8 * eps
-    )
-
-  def _survival_function(self, value: Array) -> Array:
-    function = self.distribution._survival_function
-    return self._settled(
-      function, value, lambda logs: np.exp(logs.log_survival()), 0
-    )
-
-  def _log_survival_function(self, value: Array) -> Array:
-    function = self.distribution._log_survival_function
-    return self._of_x(function, value, lambda logs: logs.log_survival())
-
-  def _settled(
-    self,
-    function: Callable[[Array], Array],
-    value: Array,
-    early: Callable[[far_times.EarlyLogs], Array],
-    limit: int,
-    slack: float = 0.0,
-  ) -> Array:
-    """Evaluates a monotone function of X, e.g. the cdf, at h(value).
-
-    If it has reached its limit at a time, it has it at all later times. Rounding
-    errors are at most `slack`.
-    """
-
-    def late(last: Array, places: far_times.Places) -> Array:
-      del places
-      reached = np.abs(last - limit) <= slack
-      return np.where(reached, np.zeros_like(last) + limit, math.nan)
-
-    return self._of_x(function, value, early, late, limit)
-
-  def _of_x(
-    self,
-    function: Callable[[Array], Array],
-    value: Array,
-    early: Callable[[far_times.EarlyLogs], Array],
-    late: Callable[[Array, far_times.Places], Array] | None = None,
-    limit: float = math.nan,
-  ) -> Array:
-    """Evaluates a function of X at h(value), also at times out of range.
-
-    Args:
-      function: takes times of X.
-      value: (...).
-      early: computes the function at early times from logarithms there.
-      late: computes it at late times from its values at times in range, which
-        are the kernel's latest there; None if it is a logarithm that is linear
-        in time.
-      limit: the value at late times. The kernel may know it from a bound, which
-        has no derivatives.
-    """
-    if static.concrete(value) is not None:
-      found = function(self._time(value))
-      known = static.concrete(found)
-      if known is not None and not onp.any((known == limit) | onp.isnan(known)):
-        return found
-    usable = (value > 0) & (value < math.inf)
-    log_time = self._log_inverse(np.where(usable, value, 1.0))
-    latest = time_scales.latest(self.distribution._chain())
-    latest = array_utils.expanded(latest, self.distribution._batch_shape())
-    places = far_times.places(value, log_time, latest)
-    some = np.where(places.is_early | places.is_late, _NEAR, value)
-    found = function(places.placed(self._time(some)))
-    atom = atoms.mass_at_zero(self.distribution)
-    logs = far_times.early_logs(self.distribution._log_prob, places, atom)
-    if late is None:
-      last = far_times.late_log(function, places)
-    else:
-      last = late(found, places)
-    # Without a density X never ends, and nothing changes with time.
-    last = np.where(logs.log_prob == -math.inf, found, last)
-    return places.replaced(found, early(logs), last)
-
-  def _quantile(self, value: Array) -> Array:
-    return self._first(value, self.distribution._quantile(value))
-
-  def _quantile_log_cdf(self, value: Array) -> Array:
-    return self._forwarded(self.distribution._quantile_log_cdf(value))
-
-  def _quantile_log_survival(self, value: Array) -> Array:
-    x = self.distribution._quantile_log_survival(value)
-    return self._first(value, x)
-
-  def _first(self, value: Array, x: Array) -> Array:
-    """Computes g(x) for quantiles x; where `value` is zero x may be as well.
-
-    Unless there is an atom, x has no derivative in `value` then, and nor has
-    g(x).
-    """
-    found, known = self._forwarded(x), static.concrete(value)
-    if known is not None and not onp.any(known == 0.0):
-      return found
-    atom = atoms.mass_at_zero(self.distribution)
-    first = (value == 0.0) & (x == 0.0) & np.logical_not(atom > 0.0)
-    zero = np.where(first, value, 0.0)
-    return found + chain_solves.undefined(first, zero[..., None])
-
-  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    # X is sampled for the whole batch of Y, so that samples are independent.
-    whole = self.distribution._sliced(..., self._batch_shape())
-    y = self._forwarded(whole._sample_n(n, seed))
-    if self.distribution._is_reparameterized():
-      return y
-    return jump_chain.without_derivatives(y, *self._arrays().values())
-
-  def _support(self) -> samples.Support:
-    return samples.Support("nonnegative")
-
-  @property
-  def reparameterization_type(self) -> samples.ReparameterizationType:
-    """Whether samples are differentiable in the parameters, as samples of X.
-
-    Else asking for a derivative raises NotImplementedError.
-    """
-    return self.distribution.reparameterization_type
-
-  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
-    # The parameters of a time change must be positive.
-    positive = all(bool(onp.all(x > 0.0)) for x in known.values())
-    return positive and super()._is_plausible(known)
-
-  def _own(self) -> dict[str, ParameterValue]:
-    """Returns parameters; raises for invalid ones, or replaces them by NaN."""
-    arrays = self._arrays()
-    if not self.validate_args:
-      return {
-        k: np.where((x > 0.0) & (x < math.inf), x, math.nan)
-        for k, x in arrays.items()
-      }
-    return parameter_properties.check_parameters(
-      arrays, self.parameter_properties()
-    )
-
-  def _check_value(self, value: Array) -> Array:
-    return value_checks.check_times(value)
+      for _ in range(k):
+        moment = moment * scale
+    return moment
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> observed_events.ChainEvents:
-    return wrapped_events.transformed(self, lower, upper, entry)
+    """Returns the events of X = h(Y); exact values add log h' as an offset."""
+    x = self._time(lower)
+    until: Array | None = None
+    exact: Array | bool = True
+    if upper is not None:
+      exact = lower == upper
+      # h' may be inf at infinity, and zero times inf would be NaN in derivatives.
+      last = upper == math.inf
+      until = self._time(np.where(last, 1.0, upper))
+      until = np.where(last, math.inf, until)
+      # Equal ends mean an exact time: if rounding made them equal, one becomes
+      # NaN.
+      until = np.where(exact | (x != until), until, math.nan)
+    atom = (lower <= 0) & (kept_chain.mass_at_zero(self.distribution) > 0)
+    # Elsewhere the argument is -1, for which `_sloped` adds no log h'.
+    at = np.where(np.logical_not(atom) & exact, lower, -1.0)
+    offset = self._sloped(np.zeros_like(x), at)
+    entry = None if entry is None else self._time(entry)
+    events = observed_events.entered(self.distribution, x, until, entry)
+    if events.offset is not None:
+      offset = offset + events.offset
+    return events._replace(offset=offset)
 
 
-method_results.register_kl(TransformedPhaseType, TransformedPhaseType)(
-  transformed_divergences.kl_divergence
-)
+@method_results.register_kl(TransformedPhaseType, TransformedPhaseType)
+def kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
+  """Computes KL(p, q) of two transformed distributions.
+
+  Where both apply the same function this is the divergence of the wrapped ones.
+  """
+  comparable.check_same_kind("kl_divergence", p, q)
+  parameters, others = p._own(), q._own()
+  if type(p) is not type(q) or not _are_known_equal(parameters, others):
+    return comparable.kl_divergence(p, q)
+  divergence = p.distribution.kl_divergence(q.distribution)
+  batch = static.broadcast_shapes(p._batch_shape(), q._batch_shape())
+  divergence = np.broadcast_to(divergence, batch)
+  if MODE == "numpy":
+    return divergence
+  else:
+    # The values of parameters that are differentiated are known here.
+    arrays = [*parameters.values(), *others.values()]
+    other = comparable.kl_divergence(p, q)
+    return _with_derivatives(divergence, other, arrays)
+
+
+def _are_known_equal(
+  parameters: dict[str, Array], others: dict[str, Array]
+) -> bool:
+  for name, x in parameters.items():
+    known = static.concrete(x), static.concrete(others[name])
+    if known[0] is None or known[1] is None or onp.any(known[0] != known[1]):
+      return False
+  return True
+
+
+def _with_derivatives(
+  divergence: Array, other: Array, arrays: list[Array]
+) -> Array:
+  """Returns the values of `divergence` with the derivatives of `other`.
+
+  Where the values of `other` are not finite, the derivatives are those of
+  `divergence`, and NaN with respect to `arrays`.
+  """
+  fixed = autodiff.stop_gradient
+  lost = np.logical_not(np.isfinite(fixed(other)))
+  zero = np.zeros_like(divergence)
+  for x in arrays:
+    zero = zero + 0.0 * x
+  # The square root of zero has the derivative inf, and inf times zero is NaN.
+  unknown = np.sqrt(np.where(lost, zero, 1.0))
+  change = np.where(lost, 0.0, other)
+  return np.where(
+    lost, divergence + unknown, fixed(divergence) + change - fixed(change)
+  )

@@ -19,7 +19,6 @@ from phasic.distributions.base import samples
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import truncated_statistics
-from phasic.distributions.wrapped import wrapped_events
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
@@ -48,7 +47,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   |log Z| above 2.8e8 (8.4e3). `ResidualLife` has all digits there.
 
   Results are NaN where Z is zero. Mean, variance and moments are exact, without
-  a subtraction: those of what is left of X, and below an upper bound integrals
+  a subtraction: those of the residual life of X, and below an upper bound integrals
   of its density, from a chain of two or three times its phases (for a moment of
   order k of k + 1 times as many).
 
@@ -129,10 +128,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
     """Returns why a method gives NaN at each value, "ok" where it does not.
 
-    What is told is that of X, or that nothing is known to be in the interval.
+    It is the reason of X, or that nothing is known to be in the interval.
     """
     value = self._converted(value)
-    found = self.distribution._reasons(value, method)
+    reasons = self.distribution._reasons(value, method)
     _, before, high = self._bounds()
     whole = self._normalizer(before, high)
     far = special.log_conditional(whole, whole)
@@ -141,8 +140,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       (far, "low, high: so little mass is between them that digits are lost"),
     ):
       empty = onp.isnan(comparable.host(lost))
-      found = onp.where(empty & (found == "ok"), why, found)
-    return comparable.where_unknown(getattr(self, f"_{method}")(value), found)
+      reasons = onp.where(empty & (reasons == "ok"), why, reasons)
+    return comparable.where_unknown(getattr(self, f"_{method}")(value), reasons)
 
   def _log_mass(self, lower: Array, upper: Array) -> Array:
     """Computes log P(lower < X <= upper)."""
@@ -159,38 +158,39 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     # Values outside of the bounds are replaced by negative ones, where the
     # density of X is zero and has no derivatives.
     value = np.where(outside, -1.0 - np.abs(value), value)
-    found = self.distribution._log_prob(value)
-    return special.log_conditional(found, self._normalizer(before, high))
+    return special.log_conditional(
+      self.distribution._log_prob(value), self._normalizer(before, high)
+    )
 
   def _normalizer(self, before: Array, high: Array) -> Array:
     """Computes log P(before < X <= high), NaN where the probability is 0."""
-    found = self._log_mass(before, high)
-    return np.where(found == -math.inf, math.nan, found)
+    log_mass = self._log_mass(before, high)
+    return np.where(log_mass == -math.inf, math.nan, log_mass)
 
   def _log_share(
     self, lower: Array, upper: Array, before: Array, high: Array
   ) -> Array:
     """Computes log P(lower < X <= upper | before < X <= high)."""
-    found = special.log_conditional(
+    log_share = special.log_conditional(
       self._log_mass(lower, upper), self._normalizer(before, high)
     )
-    return array_utils.at_most(found, 0.0, math.inf)
+    return array_utils.at_most(log_share, 0.0, math.inf)
 
   def _log_cdf(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     within = np.where(inside, value, high)
     log_mass = self._log_share(before, within, before, high)
-    found = np.where(value < low, -math.inf, log_mass)
-    return np.where(np.isnan(value), math.nan, found)
+    log_cdf = np.where(value < low, -math.inf, log_mass)
+    return np.where(np.isnan(value), math.nan, log_cdf)
 
   def _log_survival_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
     inside = (value >= low) & (value < high)
     after = np.where(inside, value, before)
     log_mass = self._log_share(after, high, before, high)
-    found = np.where(value >= high, -math.inf, log_mass)
-    return np.where(np.isnan(value), math.nan, found)
+    log_survival = np.where(value >= high, -math.inf, log_mass)
+    return np.where(np.isnan(value), math.nan, log_survival)
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     low, before, high = self._bounds()
@@ -251,7 +251,7 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _inverse(self, log_cdf: Array, log_survival: Array) -> Array:
     """Computes the quantile, given both the log cdf and the log survival.
 
-    With u for the distribution function, and R for what is left of X after the
+    With u for the distribution function, and R for the residual life of X after the
     lower bound, it is R's where P(R <= x) = u P(R <= room), or P(R > x) =
     P(R > room) + (1 - u) P(R <= room): the smaller one has all its digits.
     """
@@ -324,4 +324,15 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> observed_events.ChainEvents:
-    return wrapped_events.truncated(self, lower, upper, entry)
+    # Where it is known to be late as well, the distribution's own condition
+    # cancels.
+    _, before, high = self._bounds()
+    upper = lower if upper is None else upper
+    if not static.shape(before):
+      before, high = np.reshape(before, (1,)), np.reshape(high, (1,))
+    after = before if entry is None else np.maximum(before, entry)
+    high = high + np.zeros_like(after)
+    lower, upper, offset = observed_events.cut(lower, upper, after, high)
+    return observed_events.ChainEvents(
+      self.distribution, lower, upper, (after, high), offset, True
+    )

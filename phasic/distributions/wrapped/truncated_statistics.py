@@ -10,7 +10,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.distributions.absorption import absorption_time
-from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import autodiff
@@ -20,14 +20,14 @@ from phasic.internal.arrays import Array
 from phasic.math.likelihood import hazards
 from phasic.math.model.model_types import Model
 from phasic.math.moments import truncated_moments
-from phasic.math.quadrature import time_scales
+from phasic.math.quadrature import numerical_distributions
 
 
 class TruncatedStatistics(wrapped_distribution.HeldAround):
   """The statistics of X given low <= X <= high, as methods of a base class.
 
-  With what is left of X at the lower bound, R, they are those of R given R <=
-  high - low, of which nothing is subtracted: see `math.truncated_moments`.
+  With R, the residual life of X at the lower bound, they are those of R given
+  R <= high - low, of which nothing is subtracted: see `math.truncated_moments`.
 
   A subclass has `_bounds` and `_normalizer`.
   """
@@ -45,7 +45,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
   def _limit(self, low: Array, high: Array) -> Array:
     """Returns the upper bound, or inf where P(X > high) is negligible."""
     wrapped = self.distribution
-    return time_scales.settled(
+    return numerical_distributions.settled(
       wrapped._model(), np.maximum(low, 0.0), high, wrapped._DISCRETE
     )
 
@@ -54,30 +54,30 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     raise NotImplementedError
 
   def _mean(self) -> Array:
-    return self._of_parts(
+    return self._from_residual_life(
       lambda dist: dist._mean(),
       lambda model, limit, discrete: truncated_moments.raw_moments(
         model, limit, 1, discrete
       )[..., 0],
-      lambda shift, found: shift + found,
+      lambda shift, rest: shift + rest,
     )
 
   def _variance(self) -> Array:
-    return self._of_parts(
+    return self._from_residual_life(
       lambda dist: dist._variance(),
       lambda *args: truncated_moments.mean_and_variance(*args)[1],
-      lambda shift, found: found + np.zeros_like(shift),
+      lambda shift, variance: variance + np.zeros_like(shift),
     )
 
   def _stddev(self) -> Array:
-    return self._of_parts(
+    return self._from_residual_life(
       lambda dist: dist._stddev(),
       lambda *args: np.sqrt(truncated_moments.mean_and_variance(*args)[1]),
-      lambda shift, found: found + np.zeros_like(shift),
+      lambda shift, stddev: stddev + np.zeros_like(shift),
     )
 
   def _moment(self, k: int) -> Array:
-    return self._of_parts(
+    return self._from_residual_life(
       lambda dist: dist._raw_moments(k),
       lambda model, limit, discrete: truncated_moments.raw_moments(
         model, limit, k, discrete
@@ -85,7 +85,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       functools.partial(_shifted, k),
     )
 
-  def _of_parts(
+  def _from_residual_life(
     self,
     whole: Callable[[absorption_time.AbsorptionTime], Array],
     limited: Callable[[Model, Array, bool], Array],
@@ -96,7 +96,8 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     Args:
       whole: its function of a distribution without an upper bound.
       limited: its function of a model, a limit, and whether time is discrete.
-      shifted: what it is of X plus a number, from that and what it is of X.
+      shifted: the statistic of X plus a number, from the number and the
+        statistic of X.
     """
     _, before, high = self._bounds()
     shift = np.maximum(before, 0.0)
@@ -106,11 +107,11 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     known = static.concrete(high)
     bounded = known is None or bool(onp.any(known < math.inf))
     endless = known is None or bool(onp.any(known == math.inf))
-    found: Array | float = math.nan
+    statistic: Array | float = math.nan
     if endless:
       beyond = shifted(shift, whole(residual))
       none = np.zeros_like(shift)
-      found = np.where(
+      statistic = np.where(
         before < 0, shifted(none, whole(self.distribution)), beyond
       )
     if bounded:
@@ -118,10 +119,10 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       limit = np.where(inside, high, shift + 1.0) - shift
       model = self._started(before, residual)
       within = limited(model, limit, self.distribution._DISCRETE)
-      found = np.where(inside, shifted(shift, within), found)
+      statistic = np.where(inside, shifted(shift, within), statistic)
     # The shift is NaN where bounds are invalid: the product makes results NaN.
     nothing = 0.0 * autodiff.stop_gradient(shift)
-    return found + nothing
+    return statistic + nothing
 
   def _started(
     self, before: Array, residual: residual_life.ResidualLife
@@ -129,7 +130,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     """Returns the residual life's chain, or X's chain where `low` is zero."""
     first, matrix, exits, _ = self.distribution._model()
     start = residual._model()[0]
-    atom = atoms.mass_at_zero(self.distribution)
+    atom = kept_chain.mass_at_zero(self.distribution)
     whole = before < 0
     return (
       np.where(whole[..., None], first, start),
@@ -144,10 +145,10 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     first, last = low, high
     if self.distribution._DISCRETE:
       first, last = before + 1.0, np.floor(high)
-    found = np.minimum(np.maximum(self.distribution._mode(), first), last)
+    mode = np.minimum(np.maximum(self.distribution._mode(), first), last)
     # The product is NaN where the interval has probability zero.
     nothing = 0.0 * autodiff.stop_gradient(self._normalizer(before, high))
-    return found + nothing
+    return mode + nothing
 
   def _log_hazard_function(self, value: Array) -> Array:
     low, before, high = self._bounds()
@@ -159,18 +160,18 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     model = self.distribution._model()
     some = np.where(inside, value, low)
     last = self._limit(some, high)
-    found = hazards.log_hazard_below(model, some, last, discrete)
-    found = np.where(value < low, -math.inf, found)
+    log_hazard = hazards.log_hazard_below(model, some, last, discrete)
+    log_hazard = np.where(value < low, -math.inf, log_hazard)
     unknown = np.isnan(value) | np.isnan(self._normalizer(before, high))
-    return np.where(ended | unknown, math.nan, found)
+    return np.where(ended | unknown, math.nan, log_hazard)
 
 
 def _shifted(k: int, shift: Array, rest: Array) -> Array:
   """Computes E (shift + X)^k from E X, ..., E X^k, (..., k)."""
   # All terms are nonnegative, so the result is inf if E X is inf.
   endless = rest[..., 0] == math.inf
-  found: Array | float = 1.0
+  total: Array | float = 1.0
   for j in range(1, k + 1):
     term = math.comb(k, j) * np.where(endless, 0.0, rest[..., j - 1])
-    found = found * shift + term
-  return np.where(endless, math.inf, found)
+    total = total * shift + term
+  return np.where(endless, math.inf, total)

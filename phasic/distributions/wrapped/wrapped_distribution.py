@@ -83,8 +83,9 @@ class WrappedDistribution(comparable.Comparable):
       index,
       batch,
     )
-    wrapped = self.distribution._sliced(index, batch)
-    return self.copy(distribution=wrapped, **sliced)
+    return self.copy(
+      distribution=self.distribution._sliced(index, batch), **sliced
+    )
 
   def _broadcast_model(self, batch: static.Shape) -> Model:
     """Returns the chain of the wrapped distribution, broadcast to a batch."""
@@ -106,12 +107,13 @@ class HeldAround(WrappedDistribution):
   """A wrapper whose own parameters the M-step does not change."""
 
   def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
-    inner = inferring.m_step(self.distribution, statistics)
-    return self.copy(distribution=inner)
+    return self.copy(
+      distribution=inferring.m_step(self.distribution, statistics)
+    )
 
   def _m_step_fixed(self) -> tuple[str, ...]:
-    own = [name for name, x in self._arrays().items() if x is not None]
-    return (*own, *super()._m_step_fixed())
+    names = [name for name, x in self._arrays().items() if x is not None]
+    return (*names, *super()._m_step_fixed())
 
 
 class OnSamePhases(WrappedDistribution, named_family.ParametricFamily):

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from phasic.distributions.absorption import atoms
+from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import declared
 from phasic.distributions.base import inferring
 from phasic.distributions.wrapped import wrapped_distribution
@@ -53,9 +53,9 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
 
   def _chain_of(self, prob_zero: Array) -> Model:
     initial_probs, matrix, exits, _ = self.distribution._model()
-    own = atoms.mass_at_zero(self.distribution)
+    inner_atom = kept_chain.mass_at_zero(self.distribution)
     rest = 1.0 - prob_zero
-    atom = prob_zero + rest * own
+    atom = prob_zero + rest * inner_atom
     return rest[..., None] * initial_probs, matrix, exits, atom
 
   def _mode(self) -> Array:
@@ -67,10 +67,10 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     # The expected number of zeros is divided between z and the atom of X, in
     # proportion to their masses.
     inner, extra = self.distribution, self._arrays()["prob_zero"]
-    own = (1.0 - extra) * atoms.mass_at_zero(inner)
-    known = extra + own != 0
-    share = extra / np.where(known, extra + own, 1.0)
-    rest = own / np.where(known, extra + own, 1.0)
+    inner_atom = (1.0 - extra) * kept_chain.mass_at_zero(inner)
+    known = extra + inner_atom != 0
+    share = extra / np.where(known, extra + inner_atom, 1.0)
+    rest = inner_atom / np.where(known, extra + inner_atom, 1.0)
     within = statistics._replace(atom=statistics.atom * rest)
     return self.copy(
       distribution=inferring.m_step(inner, within),

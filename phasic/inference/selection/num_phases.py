@@ -9,7 +9,7 @@ import numpy as onp
 
 from phasic.distributions.base import hooks
 from phasic.distributions.base.distribution import DistributionT
-from phasic.distributions.families import coxian
+from phasic.distributions.families import series
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
 from phasic.inference.parameters import entry_blocks
@@ -29,7 +29,7 @@ _TWIN = 1.3
 _LEAVES = 0.05
 
 
-def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
+def add_phase(dist: series.Coxian) -> list[series.Coxian]:
   """Returns Coxians with one more phase that are close to a given Coxian.
 
   Each start has a new phase with a small exit rate at one position of the
@@ -82,14 +82,14 @@ def add_phase(dist: coxian.Coxian) -> list[coxian.Coxian]:
   return grown
 
 
-def grown_into(dist: object, smaller: object) -> list[coxian.Coxian]:
+def grown_into(dist: object, smaller: object) -> list[series.Coxian]:
   """Returns `add_phase(smaller)` if both are Coxians without zeros, else [].
 
   Args:
     dist: the start of a fit with one more phase.
     smaller: the best fit of the same family.
   """
-  if type(dist) is not coxian.Coxian or type(smaller) is not coxian.Coxian:
+  if type(dist) is not series.Coxian or type(smaller) is not series.Coxian:
     return []
   rates = [dist.progression_rates, dist.exit_rates]
   if any(onp.any(host_values("rates", x) <= 0) for x in rates):

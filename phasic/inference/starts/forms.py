@@ -18,9 +18,8 @@ from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.families import acyclic_phase_type
 from phasic.distributions.families import canonical_form
-from phasic.distributions.families import coxian
-from phasic.distributions.families import hyper_erlang
-from phasic.distributions.families import hyperexponential
+from phasic.distributions.families import mixtures
+from phasic.distributions.families import series
 
 # With more phases, only some numbers of stages are tried.
 _ALL_ORDERS = 5
@@ -142,10 +141,10 @@ FORMS = (
 # The family of each form.
 _FAMILIES = {
   acyclic_phase_type.AcyclicPhaseType: "acyclic",
-  coxian.Coxian: "coxian",
+  series.Coxian: "coxian",
   discrete_phase_type.DiscretePhaseType: "discrete",
-  hyper_erlang.HyperErlang: "hyper-erlang",
-  hyperexponential.Hyperexponential: "hyperexponential",
+  mixtures.HyperErlang: "hyper-erlang",
+  mixtures.Hyperexponential: "hyperexponential",
   phase_type.PhaseType: "general",
 }
 # Rates are spaced geometrically from 1 / _SPREAD to _SPREAD.
@@ -253,9 +252,9 @@ def near_branches(
     return onp.asarray(x, dtype)
 
   if form == "hyperexponential":
-    return hyperexponential.Hyperexponential(array(masses), array(rates))
+    return mixtures.Hyperexponential(array(masses), array(rates))
   if form == "hyper-erlang":
-    return hyper_erlang.HyperErlang(array(masses), stages, array(rates))
+    return mixtures.HyperErlang(array(masses), stages, array(rates))
   return _series_chain(form, *_canonical(stages, masses, rates), dtype)
 
 
@@ -296,7 +295,7 @@ def _series_chain(
   fast = rates[::-1]
   onward = fast[:-1] * (1.0 - ends[:-1])
   if form == "coxian":
-    return coxian.Coxian(array(onward), array(fast * ends))
+    return series.Coxian(array(onward), array(fast * ends))
   p = len(fast)
   elsewhere = onp.full((p, p), _BETWEEN / p) * (1.0 - onp.eye(p))
   if form == "discrete":

@@ -10,9 +10,8 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import phase_type
 from phasic.distributions.families import acyclic_phase_type
-from phasic.distributions.families import coxian
-from phasic.distributions.families import hyper_erlang
-from phasic.distributions.families import hyperexponential
+from phasic.distributions.families import mixtures
+from phasic.distributions.families import series
 from phasic.distributions.wrapped import zero_inflated
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import whole_number
@@ -47,7 +46,7 @@ def initial_guess(
   observations: observations_lib.Observations,
   num_phases: Integer,
   form: Literal["coxian"],
-) -> coxian.Coxian: ...
+) -> series.Coxian: ...
 
 
 @overload
@@ -55,7 +54,7 @@ def initial_guess(
   observations: observations_lib.Observations,
   num_phases: Integer,
   form: Literal["hyper-erlang"],
-) -> hyper_erlang.HyperErlang: ...
+) -> mixtures.HyperErlang: ...
 
 
 @overload
@@ -63,7 +62,7 @@ def initial_guess(
   observations: observations_lib.Observations,
   num_phases: Integer,
   form: Literal["hyperexponential"],
-) -> hyperexponential.Hyperexponential: ...
+) -> mixtures.Hyperexponential: ...
 
 
 @overload

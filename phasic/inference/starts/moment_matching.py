@@ -8,7 +8,7 @@ from typing import SupportsFloat
 import numpy as onp
 
 from phasic.distributions.families import acyclic_phase_type
-from phasic.distributions.families import erlang
+from phasic.distributions.families import series
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal.arrays import Integer
@@ -34,7 +34,7 @@ def match_moments(
   third: SupportsFloat | None = None,
   *,
   num_phases: Integer | None = None,
-) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
+) -> acyclic_phase_type.AcyclicPhaseType | series.Erlang:
   """Returns an acyclic phase-type distribution with given raw moments.
 
   It has as few phases as the moments allow: with two of them n phases for a
@@ -121,7 +121,7 @@ def match_moments(
 
 def _match_two(
   mean: float, n2: float, num_phases: int | None
-) -> acyclic_phase_type.AcyclicPhaseType | erlang.Erlang:
+) -> acyclic_phase_type.AcyclicPhaseType | series.Erlang:
   """Returns a chain with a given mean and normalized second moment."""
   squared_cv = n2 - 1.0
   least = max(math.ceil((1.0 / squared_cv) * (1.0 - 1e-12)), 1)
@@ -137,7 +137,7 @@ def _match_two(
       f"{n} phases: it must have at most {_MOST_PHASES}"
     )
   if abs(squared_cv * n - 1.0) <= 1e-12:
-    return erlang.Erlang(n, n / mean)
+    return series.Erlang(n, n / mean)
   n = max(n, 2)
   # The chain starts in its first phase with probability p, else in its last.
   p = 1.0 / (squared_cv + 1.0 + (squared_cv - 1.0) / (n - 1))

@@ -67,18 +67,13 @@ def convert(
   batch = operands_lib.batch_shape((initial, rates, exits, atom))
   for x, (name, rank) in zip(arrays, event_ranks.items(), strict=True):
     batch = _check_argument(name, x, rank, batch, static.shape(initial)[-1])
-  edges = None
-  if operands_lib.is_edges(rates):
-    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
-    rates = rates.parameters
   size = len(batch)
-  dtype = static.dtype_name(initial)
-  model = _with_rank(size, initial, rates, exits, atom, edges)
   padded_arrays = [
     padded(x, rank, size)
     for x, rank in zip(arrays, event_ranks.values(), strict=True)
   ]
-  return model, tuple(padded_arrays), batch, dtype
+  model = _with_rank(size, (initial, rates, exits, atom))
+  return model, tuple(padded_arrays), batch, static.dtype_name(initial)
 
 
 def aligned_arrays(
@@ -94,14 +89,8 @@ def aligned_arrays(
   Returns:
     `ChainArguments`; the batch shape; the dtype's name.
   """
-  initial, rates, exits, atom = model
   batch = static.broadcast_shapes(operands_lib.batch_shape(model), batch)
-  edges = None
-  if isinstance(rates, edge_rates.EDGES):
-    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
-    rates = rates.parameters
-  arguments = _with_rank(len(batch), initial, rates, exits, atom, edges)
-  return arguments, batch, static.dtype_name(initial)
+  return _with_rank(len(batch), model), batch, static.dtype_name(model[0])
 
 
 def convert_operands(
@@ -171,15 +160,13 @@ def _check_argument(
     ) from None
 
 
-def _with_rank(
-  size: int,
-  initial: Array,
-  rates: Array,
-  exits: Array | None,
-  atom: Array | None,
-  edges: tuple[Array, Array, Array | None, Array | None] | None,
-) -> ChainArguments:
+def _with_rank(size: int, model: Model) -> ChainArguments:
   """Returns `ChainArguments` with `size` batch dimensions."""
+  initial, rates, exits, atom = model
+  edges = None
+  if isinstance(rates, edge_rates.EDGES):
+    edges = (rates.sources, rates.targets, rates.constants, rates.coefficients)
+    rates = rates.parameters
   none = np.zeros((*[1] * size, 0), dtype=initial.dtype)
   return ChainArguments(
     padded(initial, 1, size),

@@ -29,7 +29,6 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
-from phasic.math.model import step_chain
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 from phasic.math.numeric import kept_indices
@@ -150,7 +149,7 @@ def edge_list_of_matrix(
   arrays = [structures.cast(x, wide) for x in model[:4]]
   p = static.shape(arrays[0])[-1]
   if discrete:
-    steps = step_chain.derive(arrays, eps, False)
+    steps = chain_lib.derive_steps(arrays, eps, False)
     off, exits = steps.off, steps.exits
     stay = np.sum(np.where(np.eye(p) > 0, arrays[1], 0.0), axis=-1)
     initial, atom, bad = steps.initial, steps.atom, steps.bad
@@ -303,7 +302,9 @@ def solve(
   system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None = None,
+  *,
   gives_edges: Literal[False] = False,
+  transposed: bool = False,
 ) -> Array: ...
 
 
@@ -314,6 +315,7 @@ def solve(
   per_edge: Array | None = None,
   *,
   gives_edges: Literal[True],
+  transposed: bool = False,
 ) -> tuple[Array, Array]: ...
 
 
@@ -321,57 +323,22 @@ def solve(
   system: System | Weighted,
   per_phase: Array,
   per_edge: Array | None = None,
+  *,
   gives_edges: bool = False,
+  transposed: bool = False,
 ) -> Array | tuple[Array, Array]:
-  """Solves (-S) x = b; `gives_edges` adds the differences of x along edges.
+  """Solves (-S) x = b, or (-S)^T y = b + sum_e c_e (unit(i_e) - unit(j_e)).
 
   Args:
     system: the system.
     per_phase: b, (..., p, r).
-    per_edge: c, (..., m, r), added to b at the edges' sources; or None.
-    gives_edges: whether to return x_i - x_j for each edge, (..., m, r).
+    per_edge: c, (..., m, r), or None; without `transposed` it is added to b at
+      the edges' sources. Edge e leads from i_e to j_e; unit(i) is the unit
+      vector of phase i, and zero for absorption.
+    gives_edges: whether to return x_i - x_j for each edge as well, (..., m, r);
+      with `transposed` y at the edges' sources.
+    transposed: whether to solve the transposed system.
   """
-  return _eliminate(system, per_phase, per_edge, False, gives_edges)
-
-
-def solve_transposed(
-  system: System, per_phase: Array, per_edge: Array | None = None
-) -> Array:
-  """Solves (-S)^T y = b + sum_e c_e (unit(i_e) - unit(j_e)), (..., p, r).
-
-  Here b is `per_phase`, c is `per_edge`, and edge e leads from i_e to j_e.
-  unit(i) is the unit vector of phase i, and zero for absorption.
-  """
-  return _eliminate(system, per_phase, per_edge, True, False)
-
-
-@overload
-def _eliminate(
-  system: System | Weighted,
-  per_phase: Array,
-  per_edge: Array | None,
-  transposed: bool,
-  gives_edges: Literal[False],
-) -> Array: ...
-
-
-@overload
-def _eliminate(
-  system: System | Weighted,
-  per_phase: Array,
-  per_edge: Array | None,
-  transposed: bool,
-  gives_edges: bool,
-) -> Array | tuple[Array, Array]: ...
-
-
-def _eliminate(
-  system: System | Weighted,
-  per_phase: Array,
-  per_edge: Array | None,
-  transposed: bool,
-  gives_edges: bool,
-) -> Array | tuple[Array, Array]:
   weights = system.weights
   indices = structures.cast(system.indices, "int32")
   if static.rank(weights) > 1:
@@ -394,7 +361,7 @@ def sojourns(system: System) -> Array:
   y_i 2^-n is the expected time in phase i, in discrete time the expected
   number of steps from phase i.
   """
-  return solve_transposed(system, system.initial[..., None])[..., 0]
+  return solve(system, system.initial[..., None], transposed=True)[..., 0]
 
 
 def absorption_probs(system: System) -> Array:
@@ -449,7 +416,9 @@ def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
     over edges; and whether a phase is a trap that alpha cannot reach, (..., p).
   """
   fixed = autodiff.stop_gradient
-  y, z = _eliminate(system, system.initial[..., None], None, True, True)
+  y, z = solve(
+    system, system.initial[..., None], gives_edges=True, transposed=True
+  )
   y, z = y[..., 0], z[..., 0]
   if array_utils.are_true(fixed(y) > 0):
     return y, z, y < 0
@@ -462,7 +431,7 @@ def traps(system: System) -> Array:
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
   # A chain that starts in every phase has infinite sojourn times in all traps.
-  return solve_transposed(constant, everywhere)[..., 0] == math.inf
+  return solve(constant, everywhere, transposed=True)[..., 0] == math.inf
 
 
 def largest_exponent(x: Array) -> Array:

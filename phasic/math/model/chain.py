@@ -1,4 +1,4 @@
-"""The continuous-time chain that the portable path derives from a model.
+"""The chains, in continuous and discrete time, that the portable path derives.
 
 The native kernel derives the same quantities by the same rules, so both paths
 agree.
@@ -119,12 +119,17 @@ def with_absorbing_state(chain: Chain) -> Chain:
   Its mass at time t is the cumulative distribution function.
   """
   initial = _append(chain.initial, chain.atom[..., None], 1)
-  off = _append(chain.off, chain.exits[..., None])
-  off = np.concatenate([off, np.zeros_like(off[..., :1, :])], axis=-2)
+  off = _with_exits(chain)
   totals = np.concatenate(
     [chain.totals, np.zeros_like(chain.totals[..., :1])], axis=-1
   )
   return Chain(initial, off, totals, chain.exits, chain.atom, chain.bad)
+
+
+def _with_exits(chain: Chain | StepChain) -> Array:
+  """Returns the weights between states, (..., m + 1, m + 1), with absorption."""
+  off = _append(chain.off, chain.exits[..., None])
+  return np.concatenate([off, np.zeros_like(off[..., :1, :])], axis=-2)
 
 
 def _append(x: Array, last: Array, event_rank: int = 2) -> Array:
@@ -137,3 +142,96 @@ def _append(x: Array, last: Array, event_rank: int = 2) -> Array:
     for part in (x, last)
   ]
   return np.concatenate(parts, axis=-1)
+
+
+class StepChain(NamedTuple):
+  """A discrete-time Markov chain with an exit probability from each state.
+
+  Attributes:
+    initial: initial masses (..., m).
+    off: probabilities between states (..., m, m), zero on the diagonal.
+    keep: the probability of staying is keep - lose. It is stored in two parts
+      where the difference would lose digits (..., m).
+    lose: the part that is subtracted from `keep` (..., m).
+    exits: probabilities of absorption (..., m).
+    atom: mass at zero (...).
+    bad: whether the values are invalid, so that results are NaN (...).
+  """
+
+  initial: Array
+  off: Array
+  keep: Array
+  lose: Array
+  exits: Array
+  atom: Array
+  bad: Array
+
+
+def derive_steps(
+  operands: KernelArrays, eps: float, completes: bool
+) -> StepChain:
+  """Derives the discrete-time chain from the kernel's operands.
+
+  Args:
+    operands: initial_probs (..., p); subtransition (..., p, p); exit_probs
+      (..., p), or (..., 0) to derive them from the row sums; prob_zero
+      (..., 1), or (..., 0) to derive it from `initial_probs`.
+    eps: the precision of the dtype that the user gave the operands in; sums
+      within 4 p eps of one count as one.
+    completes: whether the probability of staying is one minus the probabilities
+      of leaving, also for derivatives, as for edges; otherwise the matrix's
+      diagonal is an independent variable.
+  """
+  initial_probs, matrix, exit_probs, prob_zero = operands
+  p = static.shape(initial_probs)[-1]
+  tolerance = 4 * p * eps
+  eye = np.eye(p, dtype=matrix.dtype)
+  off = np.where(eye > 0, 0.0, matrix)
+  stay = np.sum(np.where(eye > 0, matrix, 0.0), axis=-1)
+  if static.shape(exit_probs)[-1] == 0:
+    rest = _rest(matrix)
+    exits = snap(rest, tolerance)
+  else:
+    exits = exit_probs
+    rest = _rest(_append(matrix, exits[..., None]))
+  good = rest >= -tolerance
+  if completes:
+    leaving = exact_sums.compensated_sum(_append(off, exits[..., None]))
+    slow = leaving < 0.5
+    fixed = autodiff.stop_gradient
+    kept = stay + np.where(rest > tolerance, rest, 0.0)
+    keep = np.where(slow, 1.0, fixed(kept) - (leaving - fixed(leaving)))
+    lose = np.where(slow, leaving, 0.0)
+  else:
+    slow = stay > 0.5
+    keep = np.where(slow, 1.0, stay)
+    lose = np.where(slow, 1.0 - stay, 0.0)
+    if static.shape(exit_probs)[-1] > 0:
+      good = good & (rest <= tolerance)
+  atom = derive_atom(initial_probs, prob_zero, tolerance)
+  good = good & (exits >= 0) & np.all(matrix >= 0, axis=-1)
+  bad = np.logical_not(np.all(good, axis=-1) & good_start(initial_probs, atom))
+  return StepChain(initial_probs, off, keep, lose, exits, atom, bad)
+
+
+def steps_with_absorbing_state(chain: StepChain) -> StepChain:
+  """Adds absorption as a state, which has the atom as initial mass.
+
+  Its mass after k steps is the cumulative distribution function.
+  """
+  initial = _append(chain.initial, chain.atom[..., None], 1)
+  off = _with_exits(chain)
+  ones = np.ones_like(chain.keep[..., :1])
+  keep = np.concatenate([chain.keep, ones], axis=-1)
+  lose = np.concatenate([chain.lose, 0.0 * ones], axis=-1)
+  exits = 0.0 * np.concatenate([chain.exits, chain.exits[..., :1]], axis=-1)
+  return chain._replace(
+    initial=initial, off=off, keep=keep, lose=lose, exits=exits
+  )
+
+
+def _rest(parts: Array) -> Array:
+  """Computes one minus the sum over the last axis, in twice the precision."""
+  ones = np.ones_like(parts[..., :1])
+  parts = np.concatenate([ones, -parts], axis=-1)
+  return exact_sums.compensated_sum(parts)

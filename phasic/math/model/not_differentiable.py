@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NoReturn, TypeVar
 
 from phasic.internal import custom_gradient
@@ -17,20 +16,15 @@ def _forward(
   return attach(advice, value, *arrays), ()
 
 
-def _no_vjp(advice: str, residuals: tuple[()], cotangent: Array) -> NoReturn:
-  raise NotImplementedError(advice)
-
-
-def _no_jvp(
-  advice: str, primals: Sequence[Array], tangents: Sequence[Array | None]
-) -> NoReturn:
+def _refuse(advice: str, *arguments: object) -> NoReturn:
+  """Raises instead of a vjp or a jvp."""
   raise NotImplementedError(advice)
 
 
 @custom_gradient.custom_gradient(
   vjp_fwd=_forward,
-  vjp_bwd=_no_vjp,
-  jvp_fn=_no_jvp,
+  vjp_bwd=_refuse,
+  jvp_fn=_refuse,
   nondiff_argnums=(0,),
   eager=True,
 )

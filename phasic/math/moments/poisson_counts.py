@@ -17,7 +17,7 @@ from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
 from phasic.math.model import phase_arguments
 from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.moments import count_levels
+from phasic.math.moments import mixed_moments
 from phasic.math.numeric import array_utils
 
 # The largest number of probabilities, and the largest sum of counts.
@@ -100,7 +100,7 @@ def joint_mark_probs(
 
 def checked_counts(max_counts: ArrayLike, size: int) -> tuple[int, ...]:
   """Converts `max_counts` to ints; raises ValueError if they are too large."""
-  counts = count_levels.checked("max_counts", max_counts, size)
+  counts = mixed_moments.checked("max_counts", max_counts, size)
   number = math.prod(n + 1 for n in counts)
   if number > MAX_PROBS or sum(counts) > MAX_TOTAL:
     raise ValueError(
@@ -124,13 +124,13 @@ def probs(
   system = chain_solves.natural(system)
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]
-  levels = count_levels.levels(counts)
+  levels = mixed_moments.levels(counts)
   none = np.zeros_like(rates[..., :1])
   x = chain_solves.solve(system, none, ends[..., None])
   by_level = [np.matmul(alpha, x)[..., 0, :] + system.atom[..., None]]
   for before, level in itertools.pairwise(levels):
     terms = [
-      rates[..., r, None] * count_levels.lowered(x, before, level, r)
+      rates[..., r, None] * mixed_moments.lowered(x, before, level, r)
       for r in range(len(counts))
     ]
     x = chain_solves.solve(system, sum(terms[1:], terms[0]))
@@ -144,7 +144,7 @@ def laid_out(counts: tuple[int, ...], by_level: Sequence[Array]) -> Array:
 
   Args:
     counts: the largest counts.
-    by_level: an array for each level of `count_levels.levels`, one column for
+    by_level: an array for each level of `mixed_moments.levels`, one column for
       each multi-index.
 
   Returns:
@@ -154,7 +154,7 @@ def laid_out(counts: tuple[int, ...], by_level: Sequence[Array]) -> Array:
   by_level = [
     np.broadcast_to(x, (*batch, static.shape(x)[-1])) for x in by_level
   ]
-  tuples = itertools.chain(*count_levels.levels(counts))
+  tuples = itertools.chain(*mixed_moments.levels(counts))
   order = sorted((n, k) for k, n in enumerate(tuples))
   places = onp.asarray([k for _, k in order])
   flat = np.take(np.concatenate(by_level, axis=-1), places, axis=-1)

@@ -31,7 +31,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.model import step_chain
+from phasic.math.model import chain as chain_lib
 from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import semirings
 from phasic.math.numeric import special
@@ -61,7 +61,7 @@ def phase_type(
     exit_probs: (batch..., p), or (batch..., 0) to derive them.
     prob_zero: (batch..., 1), or (batch..., 0) to derive it.
     counts: (batch..., n).
-    completes: see `step_chain.derive`.
+    completes: see `chain.derive_steps`.
     weights: as in `portable.phase_type`.
 
   Returns:
@@ -108,7 +108,7 @@ def _evaluate(
 ) -> Array:
   """Computes `phase_type`, whose derivatives treat the counts as constants."""
   *model, counts = operands
-  chain = step_chain.derive(model, static.finfo_eps(dtype), completes)
+  chain = chain_lib.derive_steps(model, static.finfo_eps(dtype), completes)
   log = kind.startswith("log_")
   quantity = kind.removeprefix("log_")
   steps_taken = np.floor(counts)
@@ -138,7 +138,7 @@ _run = control_flow.compiled(_evaluate, static_argnums=(0, 1, 2, 3))
 def _terms(
   quantity: str,
   steps: int,
-  chain: step_chain.StepChain,
+  chain: chain_lib.StepChain,
   index: Array,
   weights: Array | None,
 ) -> tuple[Array, Array]:
@@ -153,7 +153,7 @@ def _terms(
   if quantity == "density":
     end = chain.exits if weights is None else weights
   elif quantity == "cdf":
-    chain = step_chain.with_absorbing_state(chain)
+    chain = chain_lib.steps_with_absorbing_state(chain)
     size = static.shape(chain.initial)[-1]
     end = structures.cast(onp.arange(size) == size - 1, chain.initial.dtype)
     end = end + np.zeros_like(chain.initial)

@@ -1,4 +1,14 @@
-"""Means and variances of functions of a phase-type variable."""
+"""Means, variances and moments of functions of a phase-type variable X.
+
+Some functions grow like exponentials. For v with v(x) - q x bounded, E exp(v(X))
+is infinite if and only if E exp(q X) is: for q at or above the decay rate. Below
+it, exp(q x) f(x) is proportional to the density of a chain with tilted rates,
+whose longest mean bounds the times that matter. The quadrature must reproduce the
+known value of E exp(q X).
+
+If v grows slower than x, all moments exist, and a bound of the survival
+function bounds the times that matter.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +22,11 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.elimination import chain_calls
+from phasic.math.elimination import exponential_tilting
 from phasic.math.model import operands
 from phasic.math.model.model_types import Model
+from phasic.math.moments import generating_functions
 from phasic.math.moments import occupancy
 from phasic.math.moments import passages
 from phasic.math.quadrature import numerical_distributions
@@ -176,3 +189,133 @@ def _values(
   return values(np.minimum(rule.points, distribution.last)), values(
     distribution.last
   )
+
+
+# Times beyond _LONGEST times the longest mean contribute at most exp(-61) of an
+# expectation and are omitted, see `numerical_distributions`.
+_LONGEST = 170.0
+_LOG_LEFT = 62.0
+
+
+class MomentQuadrature:
+  """A quadrature rule for moments, with the density of X at its points.
+
+  Attributes:
+    distribution: the distribution of X.
+    rule: the rule.
+    times: the quadrature points, (n, ...), in the distribution's dtype.
+    logs: the log density, (n, ...).
+    undefined: a term that is added to results: zero, or NaN, or inf, (...).
+  """
+
+  def __init__(
+    self,
+    distribution: numerical_distributions.NumericalDistribution,
+    last: Array,
+    undefined: Array,
+  ) -> None:
+    """Builds a quadrature rule for times up to `last`."""
+    self.distribution = distribution
+    usable = np.isfinite(last) & (last > 0)
+    last = autodiff.stop_gradient(np.where(usable, last, 1.0))
+    self.rule = quadrature.times(
+      distribution.log_rate, last, distribution.phases, distribution.dtype
+    )
+    self.times = structures.cast(self.rule.points, distribution.dtype)
+    self.logs = distribution.value("log_density", self.times)
+    self.undefined = undefined + np.where(usable, 0.0, math.nan)
+
+  def expected(self, log_value: Array) -> Array:
+    """Computes E exp(v(X)), v(0) = -inf, from v at the quadrature points."""
+    log_value = _wide(log_value)
+    with onp.errstate(all="ignore"):  # The expectation may be inf.
+      terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
+      return self._result(quadrature.total(self.rule, terms))
+
+  def variance(self, log_value: Array, mean: Array) -> Array:
+    """Computes the variance of exp(v(X)), given its mean."""
+    log_value, mean = _wide(log_value), _wide(mean)
+    log_mean = np.log(mean)
+    early = log_value < log_mean
+    some = np.where(early, log_value - log_mean, log_mean - log_value)
+    part = np.square(np.expm1(np.minimum(some, 0.0)))
+    weights = self.rule.log_weights + 2.0 * np.maximum(log_value, log_mean)
+    with onp.errstate(all="ignore"):  # The variance may be inf.
+      terms = quadrature.masses(self.logs, weights) * part
+      atom = np.exp(self.distribution.log_atom()) * np.square(mean)
+      return self._result(quadrature.total(self.rule, terms) + atom)
+
+  def _result(self, moment: Array) -> Array:
+    endless = self.undefined == math.inf
+    moment = np.where(endless, 0.0, moment) + self.undefined
+    return structures.cast(moment, self.distribution.dtype)
+
+
+def tilted(model: Model, growth: Array) -> MomentQuadrature:
+  """Builds a rule for E exp(v(X)), for any v with bounded v(x) - q x.
+
+  Args:
+    model: initial_probs, subgenerator or edges, exit_rates and prob_zero, the
+      last two of which may be None.
+    growth: q, (...), > 0.
+  """
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  alpha, matrix, exits, atom = model
+  values = (alpha, matrix, growth, exits, atom)
+  longest = chain_calls.value(
+    exponential_tilting.longest_time, values, False, s=0
+  )
+  total = generating_functions.moment_generating_function(growth, *model)
+  total = _wide(autodiff.stop_gradient(total))
+  finite = total < math.inf
+  longest = np.where(finite, _wide(longest), 1.0)
+  points = MomentQuadrature(
+    distribution, _LONGEST * longest, np.where(finite, 0.0, total)
+  )
+  # Check the rule with E exp(q X), which is known in closed form.
+  weights = points.rule.log_weights + _wide(growth) * points.rule.points
+  with onp.errstate(all="ignore"):  # E exp(q X) may be inf.
+    seen = np.sum(quadrature.masses(points.logs, weights), axis=0)
+    missing = np.abs(seen + np.exp(distribution.log_atom()) - total)
+  lost = finite & np.logical_not(
+    autodiff.stop_gradient(missing) <= points.rule.tolerance * total
+  )
+  points.undefined = points.undefined + np.where(lost, math.nan, 0.0)
+  return points
+
+
+def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:
+  """Builds a rule for E exp(v(X)), for any v with v(x) <= m x^(1/k), k > 1.
+
+  As P(X > t) <= exp(1 - t / (e M)) with M the longest mean, exp(v(x)) P(X > x)
+  is negligible if x / (e M) is above 2 v(x) and twice the log of the precision.
+  For k < 1 expectations are infinite, for k = 1 the result is NaN.
+
+  Args:
+    model: as in `tilted`.
+    factor: m, a number > 0.
+    power: k, (...).
+  """
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  mean = distribution.longest / _LONGEST
+  power = _wide(power)
+  some = power > 1.0
+  rest = autodiff.stop_gradient(np.where(some, power, 2.0))
+  unit = math.e * mean
+  log_last = np.log(2.0 * factor * unit) * (rest / (rest - 1.0))
+  late = np.exp(np.minimum(log_last, 600.0))
+  late = np.where(log_last > 600.0, math.nan, late)
+  last = np.maximum(late, 2.0 * _LOG_LEFT * unit)
+  # Expectations are infinite for k < 1, or if absorption is not certain.
+  endless = (power < 1.0) | (mean == math.inf)
+  undefined = np.where(some, 0.0, math.nan)
+  undefined = np.where(endless, math.inf, undefined)
+  return MomentQuadrature(distribution, np.where(endless, 1.0, last), undefined)
+
+
+def _wide(x: Array) -> Array:
+  return structures.cast(x, static.wide_float())

@@ -20,8 +20,8 @@ from phasic.internal.arrays import Array
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_edges
-from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
+from phasic.math.quantiles import quantiles_targets
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 300
@@ -33,7 +33,7 @@ def find(
   form: str,
   x: Array,
   targets: targets_lib.Targets,
-  limits: quantiles_limits.Limits,
+  limits: quantiles_targets.Limits,
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:

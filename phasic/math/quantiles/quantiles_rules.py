@@ -34,7 +34,6 @@ from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import EdgeArrays
 from phasic.math.portable import portable_observations
 from phasic.math.quantiles import quantiles_counts
-from phasic.math.quantiles import quantiles_limits
 from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets
 
@@ -217,7 +216,7 @@ def _search(
   """Runs the search; `path` is only a key of the compiler's cache."""
   *model, x = arrays[:_NUM_OPERANDS]
   edges = arrays[_NUM_OPERANDS:]
-  limits = quantiles_limits.find(model, edges, discrete)
+  limits = quantiles_targets.find(model, edges, discrete)
   targets = quantiles_targets.read(form, x)
   if discrete:
     q = quantiles_counts.find(form, x, targets, limits, model, edges)

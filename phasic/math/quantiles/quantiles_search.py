@@ -31,7 +31,7 @@ from phasic.math.model.model_types import EdgeArrays
 from phasic.math.model.model_types import ModelArrays
 from phasic.math.portable import portable_edges
 from phasic.math.portable import portable_observations
-from phasic.math.quantiles import quantiles_limits
+from phasic.math.quantiles import quantiles_targets
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
@@ -53,7 +53,7 @@ NOTHING = portable_observations.NOTHING
 
 def find(
   targets: targets_lib.Targets,
-  limits: quantiles_limits.Limits,
+  limits: quantiles_targets.Limits,
   model: ModelArrays,
   edges: EdgeArrays,
 ) -> Array:

@@ -15,7 +15,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.arrays import ArrayLike
 from phasic.math.elimination import chain_arguments
-from phasic.math.model import step_chain
+from phasic.math.model import chain as chain_lib
 from phasic.math.model.model_types import SubtransitionLike
 from phasic.math.rewards import reward_stages
 from phasic.math.rewards import stochastic_complement
@@ -181,7 +181,7 @@ def _chain(
     for x in (initial_probs, subtransition, exit_probs, prob_zero)
   ]
   eps = static.finfo_eps(static.dtype_name(initial_probs))
-  chain = step_chain.derive(wide, eps, completes)
+  chain = chain_lib.derive_steps(wide, eps, completes)
   eye = np.eye(static.shape(chain.off)[-1], dtype=chain.off.dtype)
   matrix = wide[1]
   if completes:

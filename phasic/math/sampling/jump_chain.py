@@ -20,7 +20,6 @@ from phasic.math.elimination import chain_solves
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
-from phasic.math.model import step_chain
 from phasic.math.model.model_types import Edges
 from phasic.math.model.model_types import Matrix
 from phasic.math.model.model_types import TimedModel
@@ -287,7 +286,7 @@ def make_tables(
   if len(operands) > 4:
     tables, bad = _edge_tables(wide, operands[4:], discrete, dtype, depth)
   elif discrete:
-    steps = step_chain.derive(wide, eps, completes=False)
+    steps = chain_lib.derive_steps(wide, eps, completes=False)
     tables = jump_tables.matrix_tables(
       steps, jump_tables.step_hold_rates(steps)
     )

@@ -15,7 +15,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_solves
 from phasic.math.model.chain import Chain
-from phasic.math.model.step_chain import StepChain
+from phasic.math.model.chain import StepChain
 from phasic.math.numeric import exact_sums
 from phasic.math.numeric import semirings
 from phasic.math.portable import elimination
@@ -116,7 +116,7 @@ def matrix_tables(chain: Chain | StepChain, hold_rates: Array) -> JumpTables:
   """Builds the tables of a chain with a dense matrix.
 
   Args:
-    chain: the result of `chain.derive` or `step_chain.derive`.
+    chain: the result of `chain.derive` or `chain.derive_steps`.
     hold_rates: the rates of the holding times (..., p).
   """
   p = static.shape(chain.initial)[-1]

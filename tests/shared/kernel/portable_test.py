@@ -17,7 +17,6 @@ from phasic.math.calls import kernel_derivatives
 from phasic.math.model import function_kinds
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import mixture
-from phasic.math.portable import poisson
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
 from phasic.math.portable import transition_power
@@ -322,7 +321,7 @@ class PiecesTest(test_case.TestCase):
         for x in means[:, 0]
       ]
     )
-    actual = poisson.log_weights(counts, np.asarray(means))
+    actual = mixture.log_weights(counts, np.asarray(means))
     self.assert_close(actual, expected, 1e-12, 1e-12)
 
   def test_compensated_sum(self):

@@ -10,7 +10,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic.math.calls import gradients
-from phasic.math.quadrature import time_scales
+from phasic.math.quadrature import numerical_distributions
 from tests.helpers import test_case
 from tests.oracle import family_oracle as oracle
 
@@ -220,8 +220,10 @@ class LatestTimesTest(test_case.TestCase):
     rates[:, 8] = 1.0
     start, exits = onp.full(9, 1.0 / 9.0), onp.eye(9)[8]
     matrix = np.asarray(rates - onp.eye(9) * [*[1.0] * 8, 2.0])
-    found = time_scales.latest((np.asarray(start), matrix, exits, None))
-    most = time_scales.MOST
+    found = numerical_distributions.latest(
+      (np.asarray(start), matrix, exits, None)
+    )
+    most = numerical_distributions.MOST
     self.assertBetween(float(self.host(found)), most / 2.0, most)
 
 

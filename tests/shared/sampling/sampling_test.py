@@ -11,7 +11,7 @@ from phasic import math as pm
 from phasic.internal import random
 from phasic.math.calls import gradients
 from phasic.math.sampling import jump_chain
-from phasic.math.sampling import simulated_draws
+from phasic.math.sampling import sampling
 from tests.helpers import models
 from tests.helpers import test_case
 
@@ -147,7 +147,7 @@ class SampleTest(test_case.TestCase):
     lost = onp.asarray([[1.0, onp.nan], [onp.nan, onp.nan], [3.0, onp.nan]])
     times = onp.asarray([[5.0, 6.0], [7.0, 8.0], [9.0, 10.0]])
     known = onp.asarray([[True, False], [False, True], [False, False]])
-    found, missing = simulated_draws._filled(lost, times, known)
+    found, missing = sampling._filled(lost, times, known)
     expected = [[1.0, 6.0], [7.0, 10.0], [3.0, onp.nan]]
     self.assert_close(found, onp.asarray(expected), 0.0)
     self.assertTrue(missing)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 import numpy as onp
 
-from phasic.distributions.absorption import atoms
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base.parameter_properties import ParameterValue
@@ -27,7 +26,7 @@ from phasic.math.model.model_types import EdgeModel
 from phasic.math.model.model_types import Model
 
 
-class OfGraph(kept_chain.KeptChain):
+class GraphDistribution(kept_chain.KeptChain):
   """A distribution whose Markov chain is given by a graph.
 
   Its parameters are `graph`, `params`, `edge_values` and `initial_probs`, and
@@ -72,7 +71,7 @@ class OfGraph(kept_chain.KeptChain):
   @property
   def prob_zero(self) -> Result:
     """The mass at zero, z (...), derived from the masses if not given."""
-    return atoms.shown_mass(self)
+    return kept_chain.shown_mass(self)
 
   def _arrays(self) -> dict[str, ParameterValue]:
     arrays = super()._arrays()
@@ -82,12 +81,12 @@ class OfGraph(kept_chain.KeptChain):
     return {**arrays, "params": self.graph.params_array(params)}
 
   def _origin(self) -> tuple[object, ...]:
-    own = tuple(self._parameters.values())
+    given = tuple(self._parameters.values())
     params = self._parameters["params"]
     # The mapping is shown to users, who may change it.
     if isinstance(params, Mapping):
-      return (*own, *params, *params.values())
-    return own
+      return (*given, *params, *params.values())
+    return given
 
   def _origin_arrays(self) -> tuple[object, ...]:
     # A graph that is not fixed counts as an array that is none.

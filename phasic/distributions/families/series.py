@@ -1,4 +1,4 @@
-"""Coxian distributions."""
+"""Phases in series: Erlang, hypoexponential and Coxian distributions."""
 
 from __future__ import annotations
 
@@ -22,6 +22,111 @@ from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model
 from phasic.math.model.value_rules import check
 from phasic.math.numeric import array_utils
+from phasic.math.quadrature import modes
+
+
+@structures.register
+class Erlang(named_family.NamedFamily):
+  """The sum of k independent exponential times with the same rate.
+
+  It is the gamma distribution with an integer concentration k,
+
+      f(t) = r^k t^(k-1) exp(-r t) / (k - 1)!, t > 0.
+
+  The mode is (k - 1) / r. The concentration is structure: distributions that
+  share it share a compilation.
+
+  Example:
+
+    >>> from phasic.distributions import Erlang
+    >>> dist = Erlang(3, 2.0)
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1.0)):.6f}")
+    1.500000, 0.541341
+
+  References:
+    W. Feller, An introduction to probability theory and its applications,
+      vol. 2, 1971, sec. I.3.
+  """
+
+  concentration: declared.Count = declared.count(
+    "k, a Python int > 0, for all of the batch."
+  )
+  rate: declared.Required = declared.array(
+    0,
+    "positive",
+    "r, (...), > 0, per unit of time. Zero, which `validate_args` refuses, "
+    "means a phase that is never left.",
+  )
+
+  def _chain_of(self, rate: Array) -> Model:
+    k = self.concentration
+    stages = onp.arange(k)
+    edges = edge_rates.EdgeRates(
+      stages, stages + 1, rate[..., None], np.zeros((k, 1), self.dtype) + 1.0
+    )
+    start = named_family.first_of(k, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Array:
+    count, rate = self._erlang_parts()
+    return (count - 1.0) / rate
+
+  def _erlang_parts(self) -> tuple[int, Array]:
+    rate = self._own()["rate"]
+    return self.concentration, named_family.positive(rate)
+
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
+    return self.copy(rate=self._m_step_rates(statistics)[..., 0])
+
+
+@structures.register
+class Hypoexponential(named_family.NamedFamily):
+  """The sum of independent exponential times, with a rate for each.
+
+  With rates r_i the Laplace transform is prod_i r_i / (r_i + u), the mean
+  sum_i 1 / r_i. No partial fractions are made: rates may be equal, or near.
+
+  The density is log-concave, so it has one maximum; `mode` is found by
+  iteration, to 1e-12 (float32: 1e-5) of itself for up to 1000 stages.
+
+  Example:
+
+    >>> from phasic.distributions import Hypoexponential
+    >>> dist = Hypoexponential([1.0, 2.0, 2.0])
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.prob(1.0)):.6f}")
+    2.000000, 0.388835
+
+  References:
+    S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
+  """
+
+  rates: declared.Required = declared.array(
+    1,
+    "positive",
+    "r_i, (..., p), > 0, per unit of time, in any order. Zero, which "
+    "`validate_args` refuses, means a phase that is never left.",
+  )
+
+  def _check_shapes(self) -> None:
+    self._last_size("rates")
+
+  def _chain_of(self, rates: Array) -> Model:
+    p = self._last_size("rates")
+    phases = onp.arange(p)
+    edges = edge_rates.EdgeRates(phases, phases + 1, rates)
+    start = named_family.first_of(p, self.dtype)
+    return start, edges, None, np.zeros((), dtype=self.dtype)
+
+  def _mode(self) -> Array:
+    return modes.stages_mode(self._own()["rates"])
+
+  def _erlang_parts(self) -> tuple[int, Array] | None:
+    if self._last_size("rates") > 1:
+      return None
+    return 1, named_family.positive(self._own()["rates"][..., 0])
+
+  def _m_step(self, statistics: rate_updates.SufficientStatistics) -> Self:
+    return self.copy(rates=self._m_step_rates(statistics))
 
 
 @structures.register
