@@ -12,9 +12,7 @@ from phasic.binding import linear
 from phasic.internal import autodiff
 from phasic.internal import custom_gradient
 from phasic.internal import raw_arguments
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Structure
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Result, Structure, Tree
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 from phasic.internal.native import static_options

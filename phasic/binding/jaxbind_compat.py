@@ -24,8 +24,7 @@ import numpy as onp
 from phasic.binding import functions
 from phasic.binding import jaxbind_callbacks
 from phasic.internal import late_names
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Structure
+from phasic.internal.arrays import Result, Structure
 from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions

@@ -7,9 +7,7 @@ import dataclasses
 
 from phasic.binding import arguments
 from phasic.internal import raw_arguments
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Structure
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Result, Structure, Tree
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 

@@ -17,10 +17,7 @@ from phasic.internal import dtypes
 from phasic.internal import native_files
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, ArrayLike, Result, Tree
 from phasic.internal.native import native_checks
 from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as onp
 
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, SanitizedSeed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 # A seed that was derived from another one so many times starts anew, from a hash

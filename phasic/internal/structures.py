@@ -9,8 +9,7 @@ import numpy as onp
 
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, Result
 from phasic.internal.tape import modes
 
 # Dtypes by name, as NumPy parses names slowly.

@@ -20,11 +20,7 @@ from phasic.distributions.base import samples
 from phasic.internal import late_names
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, ArrayLike, Result, Seed, Tree
 
 try:
   import numpyro.distributions as numpyro_distributions

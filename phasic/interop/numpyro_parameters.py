@@ -18,9 +18,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import samples
 from phasic.distributions.base import structure
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, ArrayLike, Tree
 from phasic.interop import latent_times
 
 

@@ -19,8 +19,7 @@ from phasic.inference.mle import mle
 from phasic.internal import dtypes
 from phasic.internal import frameworks
 from phasic.internal import late_names
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import ArrayLike, Result
 from phasic.interop import scipy_expectations as expectations
 
 

@@ -14,8 +14,7 @@ from phasic.internal import dtypes
 from phasic.internal import frameworks
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import ArrayLike, Result
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points
 

@@ -18,9 +18,7 @@ from phasic.distributions.base import special_methods
 from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import late_names
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
+from phasic.internal.arrays import Array, Result, Seed
 
 MODE = "numpy"
 _MISSING = (

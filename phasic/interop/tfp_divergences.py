@@ -19,8 +19,7 @@ from phasic.distributions.base import samples
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 from phasic.math.quadrature import quadrature
 from phasic.math.quadrature import quadrature_points
 

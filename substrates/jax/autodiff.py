@@ -9,9 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Tree
-from phasic.substrates.jax.internal.arrays import TreeDef
+from phasic.substrates.jax.internal.arrays import Array, Tree, TreeDef
 
 _T = TypeVar("_T")
 _Results = TypeVar("_Results", bound=Sequence[Array])

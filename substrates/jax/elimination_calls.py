@@ -23,12 +23,14 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import ArrayLike
-from phasic.substrates.jax.internal.arrays import Lowered
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Spec
-from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  ArrayLike,
+  Lowered,
+  Shaped,
+  Spec,
+  Tangent,
+)
 from phasic.substrates.jax.internal.static import Shape
 
 # Positions of the differentiable operands: weights, exits and initial.

@@ -28,12 +28,14 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec
 
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Lowered
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Size
-from phasic.substrates.jax.internal.arrays import Spec
-from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  Lowered,
+  Shaped,
+  Size,
+  Spec,
+  Tangent,
+)
 from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T")

@@ -15,8 +15,7 @@ from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_common
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import phase_type_maps
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import ArrayLike
+from phasic.substrates.jax.internal.arrays import Array, ArrayLike
 
 _DTYPES = {onp.dtype("float32"), onp.dtype("float64")}
 

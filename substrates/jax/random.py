@@ -20,11 +20,13 @@ from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import phase_type_calls
 from phasic.substrates.jax.internal import seeds
 from phasic.substrates.jax.internal import static
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Lowered
-from phasic.substrates.jax.internal.arrays import SanitizedSeed
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Spec
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  Lowered,
+  SanitizedSeed,
+  Shaped,
+  Spec,
+)
 
 # Keeps the seeds of `fold_in` distinct from those of `split_seed`: JAX splits by
 # folding in 0, 1, ...

@@ -19,12 +19,14 @@ import jax.numpy as jnp
 
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Spec
-from phasic.substrates.jax.internal.arrays import Tangent
-from phasic.substrates.jax.internal.arrays import Tree
-from phasic.substrates.jax.internal.arrays import TreeDef
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  Shaped,
+  Spec,
+  Tangent,
+  Tree,
+  TreeDef,
+)
 
 _T = TypeVar("_T")
 

@@ -11,9 +11,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Size
+from phasic.substrates.jax.internal.arrays import Array, Shaped, Size
 from phasic.substrates.jax.internal.static import Shape
 
 _T = TypeVar("_T")

@@ -14,9 +14,7 @@ import numpy as onp
 from phasic.substrates.jax.internal import dtypes
 from phasic.substrates.jax.internal import raw_arguments
 from phasic.substrates.jax.internal import static
-from phasic.substrates.jax.internal.arrays import BCOO
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Result
+from phasic.substrates.jax.internal.arrays import BCOO, Array, Result
 from phasic.substrates.jax.internal.static import Shape
 
 

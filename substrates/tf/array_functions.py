@@ -16,8 +16,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
-from phasic.substrates.tf.internal.arrays import ArrayLike
-from phasic.substrates.tf.internal.arrays import DTypeLike
+from phasic.substrates.tf.internal.arrays import ArrayLike, DTypeLike
 
 Axis = int | Sequence[int] | None
 # A shape, or the only size of one.

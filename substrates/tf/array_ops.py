@@ -12,8 +12,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Array, ArrayLike
 
 
 def binary_exponent(x: ArrayLike) -> Array:

@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import structures
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import ArrayLike
-from phasic.substrates.tf.internal.arrays import Tree
+from phasic.substrates.tf.internal.arrays import Array, ArrayLike, Tree
 
 
 def flatten(

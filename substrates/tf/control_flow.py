@@ -14,9 +14,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import structures
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import ArrayLike
-from phasic.substrates.tf.internal.arrays import Tree
+from phasic.substrates.tf.internal.arrays import Array, ArrayLike, Tree
 
 # Scans of at most this many steps are unrolled in graphs, so that all
 # derivatives exist. TensorFlow's while loops have reverse mode of every order,

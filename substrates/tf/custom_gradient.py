@@ -24,8 +24,7 @@ import tensorflow as tf
 from phasic.substrates.tf.internal import op_library
 from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal import xla_calls
-from phasic.substrates.tf.internal.arrays import ArrayLike
-from phasic.substrates.tf.internal.arrays import Tree
+from phasic.substrates.tf.internal.arrays import ArrayLike, Tree
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 # A map from arguments and cotangents to gradients; None for no gradient.

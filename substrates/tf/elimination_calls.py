@@ -21,8 +21,7 @@ from phasic.substrates.tf.internal import kernel_calls
 from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Array, ArrayLike
 
 # The inputs of the op for moments, and the positions of those that are
 # differentiable.

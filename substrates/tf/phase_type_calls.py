@@ -18,8 +18,7 @@ from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import op_library
 from phasic.substrates.tf.internal import phase_type_op
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import ArrayLike
+from phasic.substrates.tf.internal.arrays import Array, ArrayLike
 
 _T = TypeVar("_T")
 

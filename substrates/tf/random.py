@@ -12,9 +12,7 @@ import numpy as onp
 import tensorflow as tf
 
 from phasic.substrates.tf.internal import static
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import SanitizedSeed
-from phasic.substrates.tf.internal.arrays import Seed
+from phasic.substrates.tf.internal.arrays import Array, SanitizedSeed, Seed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
 

@@ -17,10 +17,7 @@ from phasic.substrates.tf.internal import array_functions
 from phasic.substrates.tf.internal import dtypes
 from phasic.substrates.tf.internal import raw_arguments
 from phasic.substrates.tf.internal import static
-from phasic.substrates.tf.internal.arrays import Array
-from phasic.substrates.tf.internal.arrays import DTypeLike
-from phasic.substrates.tf.internal.arrays import Result
-from phasic.substrates.tf.internal.arrays import Tree
+from phasic.substrates.tf.internal.arrays import Array, DTypeLike, Result, Tree
 
 _T = TypeVar("_T", bound=type)
 

@@ -16,11 +16,7 @@ from phasic.distributions.base import samples
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
-from phasic.internal.arrays import ShapeLike
+from phasic.internal.arrays import ArrayLike, Integer, Result, Seed, ShapeLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.model import chain

@@ -16,9 +16,7 @@ from phasic.distributions.base import samples
 from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
@@ -30,8 +28,7 @@ from phasic.math.model import chain as chain_lib
 from phasic.math.model import function_kinds
 from phasic.math.model import operands
 from phasic.math.model import value_checks
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import Model, TimedModel
 from phasic.math.moments import generating_functions
 from phasic.math.moments import moments
 from phasic.math.quadrature import information

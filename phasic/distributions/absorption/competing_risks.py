@@ -12,16 +12,13 @@ from phasic.graphs.parts import contents
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import hazards
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import operands
-from phasic.math.model.model_types import EdgeModel
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import EdgeModel, Model
 
 
 class CompetingRisks(

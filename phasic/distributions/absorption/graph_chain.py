@@ -16,9 +16,7 @@ from phasic.distributions.base import parameter_properties
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Scalar
+from phasic.internal.arrays import Array, ArrayLike, Scalar
 from phasic.math.m_step import linear_maximum
 from phasic.math.m_step import rate_updates
 from phasic.math.model import operands

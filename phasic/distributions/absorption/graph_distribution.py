@@ -15,15 +15,13 @@ from phasic.graphs.core import linear_weights
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, Result
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
 from phasic.math.model import plausible
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
-from phasic.math.model.model_types import EdgeModel
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import EdgeModel, Model
 
 
 class GraphDistribution(kept_chain.KeptChain):

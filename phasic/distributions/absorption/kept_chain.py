@@ -13,8 +13,7 @@ from phasic.distributions.base import kept_results
 from phasic.distributions.base import structure
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, Result
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands

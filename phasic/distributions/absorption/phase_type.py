@@ -15,9 +15,7 @@ from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.m_step import rate_updates
 from phasic.math.model import chain as chain_lib
 from phasic.math.moments import passages

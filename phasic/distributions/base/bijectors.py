@@ -10,9 +10,7 @@ import numpy as np
 
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.numeric import exact_sums
 
 

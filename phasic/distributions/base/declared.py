@@ -21,14 +21,10 @@ from typing import Any, Never, Protocol, TypeAlias, TypedDict, TypeVar
 from phasic.distributions.base import constraints
 from phasic.distributions.base import parameter_properties
 from phasic.distributions.base import structure
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Integer, Result
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import SubgeneratorLike, SubtransitionLike
 
 _NONE = inspect.Parameter.empty
 _WIDTH = 74

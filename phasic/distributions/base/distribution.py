@@ -23,12 +23,14 @@ from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
-from phasic.internal.arrays import ShapeLike
+from phasic.internal.arrays import (
+  Array,
+  ArrayLike,
+  Integer,
+  Result,
+  Seed,
+  ShapeLike,
+)
 from phasic.math.elimination import chain_calls
 
 

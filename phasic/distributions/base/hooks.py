@@ -14,9 +14,7 @@ from phasic.distributions.base import observed_events
 from phasic.distributions.base import samples
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
 from phasic.math.m_step import rate_updates
 from phasic.math.numeric import special
 from phasic.math.quadrature import quadrature_points

@@ -15,9 +15,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import function_kinds
 from phasic.math.model import nan_table
 from phasic.math.model import value_rules

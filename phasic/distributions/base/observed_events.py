@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import special
 

@@ -15,8 +15,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 from phasic.math.model import edge_probs
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding

@@ -20,9 +20,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 

@@ -13,11 +13,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import ShapeLike
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, ArrayLike, Result, ShapeLike, Tree
 
 _NAMES = ("nonnegative", "nonnegative_integer")
 

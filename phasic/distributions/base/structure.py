@@ -14,11 +14,9 @@ import numpy as onp
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, Integer
 from phasic.math.model import edge_rates
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Model
 
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20

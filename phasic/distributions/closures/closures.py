@@ -26,8 +26,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.closures import chain_parts
 from phasic.math.closures import closures
 from phasic.math.model import plausible

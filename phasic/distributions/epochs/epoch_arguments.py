@@ -19,8 +19,7 @@ from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 

@@ -31,10 +31,7 @@ from phasic.graphs.parts import contents
 from phasic.internal import halves
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, Result, SanitizedSeed
 from phasic.math.elimination import chain_calls
 from phasic.math.model import function_kinds
 from phasic.math.model import value_checks

@@ -14,8 +14,7 @@ from phasic.internal import control_flow
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, SanitizedSeed
 from phasic.math.model import operands
 from phasic.math.sampling import jump_chain
 from phasic.math.sampling import jump_tables

@@ -25,8 +25,7 @@ from phasic.math.likelihood import competing_risks
 from phasic.math.likelihood import diagnosis
 from phasic.math.likelihood import hazards
 from phasic.math.model import operands
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 

@@ -28,12 +28,14 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Seed
-from phasic.internal.arrays import ShapeLike
+from phasic.internal.arrays import (
+  Array,
+  ArrayLike,
+  Integer,
+  Result,
+  Seed,
+  ShapeLike,
+)
 from phasic.math.likelihood import expected_statistics
 from phasic.math.model import function_kinds
 from phasic.math.numeric import array_utils

@@ -22,10 +22,7 @@ from phasic.distributions.rewards import reward_totals
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, Result, SanitizedSeed
 from phasic.math.model import value_rules
 from phasic.math.moments import mixed_moments
 from phasic.math.moments import poisson_counts

@@ -16,8 +16,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 
 # The number of nodes at which a function is averaged over an epoch.
 _NODES = 6

@@ -17,8 +17,7 @@ from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model.model_types import Model
 from phasic.math.numeric import exact_sums
 

@@ -16,9 +16,7 @@ from phasic.distributions.families import named_family
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
 from phasic.math.m_step import rate_updates
 from phasic.math.model import edge_probs
 from phasic.math.model.model_types import Model

@@ -15,8 +15,7 @@ from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.m_step import rate_updates
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Model

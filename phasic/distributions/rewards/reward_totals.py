@@ -16,17 +16,18 @@ from phasic.distributions.base import samples
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import (
+  Array,
+  ArrayLike,
+  Integer,
+  Result,
+  SanitizedSeed,
+)
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import phase_arguments
 from phasic.math.model import value_checks
 from phasic.math.model import value_rules
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Matrix, Model
 from phasic.math.moments import mixed_moments
 from phasic.math.moments import moments
 from phasic.math.quadrature import quadrature_points

@@ -13,8 +13,7 @@ from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import plausible
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model

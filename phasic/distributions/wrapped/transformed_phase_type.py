@@ -14,8 +14,7 @@ from phasic.distributions.base import observed_events
 from phasic.distributions.wrapped import transformed_times
 from phasic.internal import autodiff
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, Result
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import expectations
 from phasic.math.quadrature import quadrature_points

@@ -18,9 +18,7 @@ from phasic.distributions.base.parameter_properties import ParameterValue
 from phasic.distributions.wrapped import far_times
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
 from phasic.math.elimination import chain_solves
 from phasic.math.model import value_checks
 from phasic.math.numeric import array_utils

@@ -23,9 +23,7 @@ from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import value_checks
 from phasic.math.model.value_rules import check

@@ -14,8 +14,7 @@ from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import Network
 from phasic.graphs.parts.contents import State
 from phasic.internal import progress_bars
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import ArrayLike, Integer
 
 
 class Builders(graph_parts.GraphParts):

@@ -12,9 +12,7 @@ from phasic.internal import control_flow
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, ArrayLike, Integer
 from phasic.math.calls import evaluation
 from phasic.math.moments import discrete_moments
 from phasic.math.moments import moments as continuous_moments

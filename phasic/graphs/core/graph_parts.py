@@ -18,8 +18,7 @@ from phasic.graphs.parts.contents import State
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 
 
 class GraphParts:

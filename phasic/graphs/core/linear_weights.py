@@ -13,8 +13,7 @@ from phasic.graphs.parts import validation
 from phasic.graphs.parts.parameters import ParamsLike
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model.edge_rates import Edges

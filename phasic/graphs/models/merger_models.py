@@ -15,9 +15,7 @@ from phasic.graphs.models import model_checks
 from phasic.graphs.parts.contents import ABSORBED
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, ArrayLike, Integer
 from phasic.math.model import value_rules
 
 

@@ -11,9 +11,7 @@ import numpy as onp
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Result
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import value_rules
 from phasic.math.numeric import special
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as onp
 
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 
 
 def is_plain(x: object, rank: int) -> bool:

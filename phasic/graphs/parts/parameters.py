@@ -11,8 +11,7 @@ from phasic.graphs.parts import contents
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 
 # Parameters as users give them: an array (..., d), or arrays by name.
 ParamsLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike]

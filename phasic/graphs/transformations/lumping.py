@@ -12,8 +12,7 @@ from phasic.graphs.parts.contents import State
 from phasic.graphs.transformations import host_graphs
 from phasic.graphs.transformations import refinement
 from phasic.internal import raw_arguments
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import ArrayLike, Tree
 
 
 class Lumped(NamedTuple):

@@ -15,9 +15,7 @@ from phasic.inference.parameters import unconstrained_map
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, ArrayLike, Tree
 from phasic.math.calls import gradients
 
 MODE = "numpy"

@@ -13,8 +13,7 @@ from phasic.distributions.base import method_results
 from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 from phasic.math.model import value_rules
 
 # The arrays of observations, in this order.

@@ -15,9 +15,7 @@ from phasic.math.m_step import rate_updates
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Matrix, Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 

@@ -18,8 +18,7 @@ from phasic.inference.em import e_step
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, Integer
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 

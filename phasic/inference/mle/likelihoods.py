@@ -18,8 +18,7 @@ from phasic.inference.parameters import unconstrained_map
 from phasic.inference.parameters.host_values import host_values
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import gradients
 
 Map = unconstrained_map.UnconstrainedMap

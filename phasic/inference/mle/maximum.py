@@ -17,8 +17,7 @@ from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 
 _Numbers: TypeAlias = Mapping[str, ArrayLike] | ArrayLike
 _Bounds: TypeAlias = Sequence[ArrayLike]

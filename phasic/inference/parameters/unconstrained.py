@@ -10,8 +10,7 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 
 
 class Unconstrained(NamedTuple, Generic[DistributionT]):

@@ -15,8 +15,7 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import kernel_derivatives
 from phasic.math.calls import phase_weights
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import Given, TimedModel
 from phasic.math.portable import portable_edges
 
 

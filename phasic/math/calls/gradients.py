@@ -20,9 +20,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Result
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Result, Tree
 from phasic.math.calls import edge_ends
 from phasic.math.calls import nan_results
 

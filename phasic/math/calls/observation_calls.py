@@ -13,8 +13,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.math.model import operands as operands_lib
 from phasic.math.model import value_rules
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import Given, TimedModel
 from phasic.math.numeric import array_utils
 from phasic.math.portable import portable_observations
 

@@ -21,8 +21,7 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import operands
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Matrix, Model
 from phasic.math.numeric import exact_sums
 from phasic.math.numeric.array_utils import joined
 

@@ -11,10 +11,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import ModelArrays
+from phasic.math.model.model_types import EdgeArrays, Given, Model, ModelArrays
 
 # Arguments as users give them, before conversion.
 Values: TypeAlias = Sequence[Given]

@@ -22,17 +22,13 @@ from phasic.internal import elimination_ops
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
-from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import ModelArrays
+from phasic.math.model.model_types import EdgeArrays, Given, Model, ModelArrays
 from phasic.math.numeric import array_utils
 
 # The largest order of a moment: 171! is out of the range of float64.

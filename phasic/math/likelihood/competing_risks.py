@@ -19,8 +19,7 @@ from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Model
 from phasic.math.numeric import array_utils
 
 

@@ -13,17 +13,18 @@ import numpy as onp
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import function_kinds
 from phasic.math.model import nan_table
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import KernelArrays
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import (
+  Edges,
+  Given,
+  KernelArrays,
+  SubgeneratorLike,
+  SubtransitionLike,
+)
 from phasic.math.portable import portable
 
 # The portable path's messages, by code. The first broken rule is reported. The

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import discrete_phase_type
 from phasic.math.model.model_types import SubtransitionLike

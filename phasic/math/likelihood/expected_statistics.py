@@ -23,8 +23,7 @@ from phasic.internal import dtypes
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.model import function_kinds
 from phasic.math.model import operands as operands_lib

@@ -19,16 +19,17 @@ import numpy as onp
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import interval_probs
 from phasic.math.model import operands
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import (
+  Given,
+  Model,
+  SubgeneratorLike,
+  SubtransitionLike,
+  TimedModel,
+)
 from phasic.math.moments import weighted_models
 from phasic.math.numeric import special
 

@@ -9,8 +9,7 @@ import numpy as np
 from phasic.internal.arrays import Array
 from phasic.math.calls import evaluation
 from phasic.math.likelihood import observations
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Matrix, Model
 from phasic.math.moments import occupancy
 
 

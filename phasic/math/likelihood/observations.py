@@ -5,8 +5,7 @@ One power sequence and one adjoint of the kernel serve all kinds together.
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import observation_calls
 from phasic.math.likelihood import phase_type
 from phasic.math.model.model_types import SubgeneratorLike

@@ -15,8 +15,7 @@ References:
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.model.model_types import SubgeneratorLike
 

@@ -15,8 +15,7 @@ import numpy as onp
 from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayField
+from phasic.internal.arrays import Array, ArrayField
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.numeric import kept_indices

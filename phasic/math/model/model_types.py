@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import SparseMatrix
+from phasic.internal.arrays import Array, ArrayLike, SparseMatrix
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
 from phasic.math.model.edge_rates import Edges

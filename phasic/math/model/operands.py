@@ -17,16 +17,17 @@ from phasic.internal import autodiff
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Tree
+from phasic.internal.arrays import Array, Tree
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import sparse_matrices
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import (
+  Edges,
+  Given,
+  Matrix,
+  Model,
+  TimedModel,
+)
 from phasic.math.numeric import array_utils
 
 # The class of edges that may be passed instead of each matrix, by name.

@@ -12,8 +12,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import operands
 
 

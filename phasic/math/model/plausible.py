@@ -13,9 +13,7 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal.arrays import Tree
 from phasic.math.model import edge_rates
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Given, Model
 
 # Models whose arrays have more numbers in total are not checked.
 MOST_NUMBERS = 100_000

@@ -9,9 +9,7 @@ from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.model import edge_rates
 from phasic.math.model import plausible
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Edges, Matrix, Model
 from phasic.math.model.value_rules import check
 from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums

@@ -12,8 +12,7 @@ import numpy as onp
 from phasic.internal import array_ops
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import plausible
 
 _INF = float("inf")

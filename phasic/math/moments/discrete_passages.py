@@ -10,8 +10,7 @@ Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981,
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.model import phase_arguments

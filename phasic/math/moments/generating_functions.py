@@ -13,13 +13,11 @@ import numpy as onp
 
 from phasic.internal import dtypes
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import exponential_tilting
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import SubgeneratorLike, SubtransitionLike
 
 
 def moment_generating_function(

@@ -16,8 +16,7 @@ import numpy as onp
 from phasic.internal import autodiff
 from phasic.internal import dtypes
 from phasic.internal import raw_arguments
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import moment_chains

@@ -18,9 +18,7 @@ References:
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Array, ArrayLike, Integer
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import moment_chains

@@ -20,17 +20,18 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.math.model.model_types import (
+  Edges,
+  Given,
+  Model,
+  SubgeneratorLike,
+  SubtransitionLike,
+)
 from phasic.math.moments import weighted_models
 from phasic.math.numeric import array_utils
 

@@ -10,8 +10,7 @@ Reference: M. Bladt, B. F. Nielsen, Matrix-exponential distributions in applied
 
 from __future__ import annotations
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.elimination import exponential_tilting

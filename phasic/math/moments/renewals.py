@@ -28,8 +28,7 @@ from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Matrix, Model
 from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import kept_indices

@@ -19,9 +19,7 @@ from phasic.math.elimination import killed_chains
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import Edges, Model, TimedModel
 from phasic.math.numeric import array_utils
 
 

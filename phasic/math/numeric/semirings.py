@@ -16,8 +16,7 @@ from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Scalar
+from phasic.internal.arrays import Array, Scalar
 from phasic.math.numeric import exact_sums
 
 NEVER = -1e9

@@ -25,11 +25,12 @@ from phasic.internal import control_flow
 from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
-from phasic.math.model.model_types import Model
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
+from phasic.internal.arrays import Array, ArrayLike
+from phasic.math.model.model_types import (
+  Model,
+  SubgeneratorLike,
+  SubtransitionLike,
+)
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 

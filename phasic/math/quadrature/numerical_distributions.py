@@ -16,15 +16,13 @@ from phasic.internal import array_ops
 from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.model import edge_rates
 from phasic.math.model import operands
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import Model
+from phasic.math.model.model_types import Given, Model
 from phasic.math.quadrature import quadrature
 
 # The largest product of rate and time that the kernel evaluates.

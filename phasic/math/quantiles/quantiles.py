@@ -33,13 +33,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Given
-from phasic.math.model.model_types import SubgeneratorLike
-from phasic.math.model.model_types import SubtransitionLike
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import (
+  Given,
+  SubgeneratorLike,
+  SubtransitionLike,
+  TimedModel,
+)
 from phasic.math.quantiles import quantiles_rules
 
 

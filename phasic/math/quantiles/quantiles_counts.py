@@ -17,8 +17,7 @@ from phasic.internal import kernel_ops
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import ModelArrays
+from phasic.math.model.model_types import EdgeArrays, ModelArrays
 from phasic.math.portable import portable_edges
 from phasic.math.quantiles import quantiles_search
 from phasic.math.quantiles import quantiles_targets

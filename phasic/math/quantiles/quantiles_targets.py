@@ -22,8 +22,7 @@ from phasic.internal.arrays import Array
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves
 from phasic.math.elimination import killing
-from phasic.math.model.model_types import EdgeArrays
-from phasic.math.model.model_types import ModelArrays
+from phasic.math.model.model_types import EdgeArrays, ModelArrays
 from phasic.math.numeric import exact_sums
 from phasic.math.portable import portable_edges
 

@@ -11,8 +11,7 @@ from phasic.internal import autodiff
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_arguments
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import edge_rates

@@ -13,16 +13,13 @@ from phasic.internal import control_flow
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, SanitizedSeed
 from phasic.math.elimination import chain_arguments
 from phasic.math.elimination import chain_solves
 from phasic.math.model import chain as chain_lib
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
-from phasic.math.model.model_types import Edges
-from phasic.math.model.model_types import Matrix
-from phasic.math.model.model_types import TimedModel
+from phasic.math.model.model_types import Edges, Matrix, TimedModel
 from phasic.math.sampling import jump_tables
 from phasic.math.sampling import jumps
 

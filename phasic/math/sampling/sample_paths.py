@@ -13,9 +13,7 @@ from phasic.internal import control_flow
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import Integer
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, Integer, SanitizedSeed
 from phasic.math.model import not_differentiable
 from phasic.math.model import operands as operands_lib
 from phasic.math.model.model_types import Matrix

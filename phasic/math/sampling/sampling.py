@@ -42,8 +42,7 @@ from phasic.internal import custom_gradient
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
-from phasic.internal.arrays import SanitizedSeed
+from phasic.internal.arrays import Array, SanitizedSeed
 from phasic.math.calls import evaluation
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_solves

@@ -16,9 +16,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Tree
-from phasic.substrates.jax.internal.arrays import TreeDef
+from phasic.substrates.jax.internal.arrays import Shaped, Tree, TreeDef
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_map
 from phasic.substrates.jax.internal.native import host_results

@@ -22,13 +22,15 @@ from phasic.substrates.jax.internal import ffi_targets
 from phasic.substrates.jax.internal import kernel_ops
 from phasic.substrates.jax.internal import multilinear
 from phasic.substrates.jax.internal import rules as rules_lib
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Lowered
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Spec
-from phasic.substrates.jax.internal.arrays import Tangent
-from phasic.substrates.jax.internal.arrays import Tree
-from phasic.substrates.jax.internal.arrays import TreeDef
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  Lowered,
+  Shaped,
+  Spec,
+  Tangent,
+  Tree,
+  TreeDef,
+)
 from phasic.substrates.jax.internal.native import host_functions
 from phasic.substrates.jax.internal.native import host_results
 from phasic.substrates.jax.internal.native import static_options

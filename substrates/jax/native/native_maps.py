@@ -19,11 +19,13 @@ import numpy as onp
 
 from phasic.substrates.jax.internal import derivatives
 from phasic.substrates.jax.internal import multilinear
-from phasic.substrates.jax.internal.arrays import Array
-from phasic.substrates.jax.internal.arrays import Lowered
-from phasic.substrates.jax.internal.arrays import Shaped
-from phasic.substrates.jax.internal.arrays import Spec
-from phasic.substrates.jax.internal.arrays import Tangent
+from phasic.substrates.jax.internal.arrays import (
+  Array,
+  Lowered,
+  Shaped,
+  Spec,
+  Tangent,
+)
 from phasic.substrates.jax.internal.native import native_declarations
 from phasic.substrates.jax.internal.native import native_libraries
 from phasic.substrates.jax.internal.native import native_rules

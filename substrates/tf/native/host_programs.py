@@ -20,8 +20,7 @@ import tensorflow as tf
 
 from phasic.substrates.tf.internal import structures
 from phasic.substrates.tf.internal import xla_calls
-from phasic.substrates.tf.internal.arrays import ArrayLike
-from phasic.substrates.tf.internal.arrays import DTypeLike
+from phasic.substrates.tf.internal.arrays import ArrayLike, DTypeLike
 from phasic.substrates.tf.internal.native import host_functions
 from phasic.substrates.tf.internal.native import host_results
 from phasic.substrates.tf.internal.native import host_xla
