@@ -16,8 +16,8 @@ from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 from phasic.internal.native import static_options
 
-# The largest number of native functions that a bound function caches, one for
-# each set of keyword arguments of its calls.
+# The limit on the native functions that a bound function caches. There is one
+# for each set of keyword arguments of its calls.
 MAX_MADE = 1024
 _P = ParamSpec("_P")
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}

@@ -127,8 +127,8 @@ class Callback:
     keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
     self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i, size in enumerate(sizes):
-      # `abstract` returns the axis of this batch level when it is called
-      # without the outer levels, whose axes are in front already.
+      # `abstract` is called without the outer levels of the batch, as their
+      # axes are in front already. It then returns the axis of this level.
       inner = [
         _spec_without(i if mapped else 0, x)
         for x, mapped in zip(arrays, is_mapped, strict=True)

@@ -296,7 +296,8 @@ class Kernel:
     prob_zero: object,
     discrete: bool,
   ) -> bool:
-    """Returns True only if one sparse model of host arrays is known to be valid.
+    """Returns whether a single sparse model of host arrays is known to be
+    valid.
 
     Args:
       initial_probs: alpha, (p,).

@@ -74,7 +74,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
     if self.has_kinds and tuple(fixed[-1]) != (n,):
       raise ValueError(
-        f"kinds have event shape {fixed[-1]}: it must be that of times, {(n,)}"
+        f"kinds have event shape {fixed[-1]}: it must be {(n,)}, that of the times"
       )
     if self.has_edges:
       (two, m), (constants,), (edges, d) = fixed[:3]

@@ -138,13 +138,13 @@ def custom_gradient(
         (i, args[i]) for i in rules.nondiff_argnums if not _is_array(args[i])
       )
       fixed = [i for i, _ in statics]
-      structures = [
+      given = [
         structures.map_leaves(_tensor, x)
         for i, x in enumerate(args)
         if i not in fixed
       ]
-      arrays = structures.flatten(structures)
-      call = _Call(statics, [structures.skeleton(x) for x in structures])
+      arrays = structures.flatten(given)
+      call = _Call(statics, [structures.skeleton(x) for x in given])
       if op_library.load_error():
         return _without_library(f, rules, call, arrays)
       # Stop gradients inside: only the rule may define the derivative.

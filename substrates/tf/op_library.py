@@ -96,7 +96,7 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-  """Sets `num_threads`; the caller has checked `count`."""
+  """Sets `num_threads` to `count`, which the caller has checked."""
   library().PhasicSetNumThreads(count)
 
 

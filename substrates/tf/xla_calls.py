@@ -39,7 +39,7 @@ _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 # Attributes of an op: numbers, booleans and strings.
 Attributes: TypeAlias = Mapping[str, float | str]
-# The gradient of an op's result that TensorFlow passes; None stands for zeros.
+# The gradient that TensorFlow passes for an op's result; None stands for zeros.
 Upstream: TypeAlias = tf.Tensor | tf.IndexedSlices | None
 
 

@@ -27,7 +27,7 @@ from phasic.math.numeric import array_utils
 EpochParams: TypeAlias = ParamsLike | None
 # The largest number of epochs.
 _MOST = 2**16
-# The arguments of which each epoch has an array.
+# The arguments that are given as one array for each epoch.
 PER_EPOCH = ("params", "edge_values")
 # Nouns for them, in messages.
 _MEANING = {"params": "parameters", "edge_values": "edge values"}

@@ -31,7 +31,7 @@ from phasic.math.moments import occupancy
 from phasic.math.moments import poisson_counts
 
 _Index = tuple[int, ...]
-# The largest number of counts; there are pairs of them in the last epoch.
+# The limit on the counts that are kept; the last epoch has their pairs.
 _MAX_LEVELS = 4096
 
 

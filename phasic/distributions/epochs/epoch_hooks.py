@@ -184,7 +184,7 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
 
   def _origin(self) -> tuple[object, ...]:
     arrays = self._leaves()
-    # Names and arrays of mappings, which are shown to users.
+    # The names and the arrays of mappings; users see both.
     return (*self._parameters.values(), *arrays, *arrays.values())
 
   def _origin_arrays(self) -> tuple[object, ...]:

@@ -61,7 +61,7 @@ class Carried(NamedTuple):
   units: Array
 
   def masses(self) -> Array:
-    """Returns the vectors, (..., B, p)."""
+    """Returns the masses of the B levels and the phases, (..., B, p)."""
     return self.shares * np.exp(self.log_scale)[..., None, None]
 
   def mapped(self, state_map: state_maps_lib.StateMap) -> Self:

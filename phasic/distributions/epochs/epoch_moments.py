@@ -358,8 +358,9 @@ def nodes(
     tolerance=max(rule.tolerance for rule in rules),
   )
   values = joined(*(nodes.values for nodes in per_stage))
-  # All densities come from one call, as those of the other distribution in a
-  # divergence: the divergence of equal distributions is then exactly zero.
+  # All densities come from one call. In a divergence those of the other
+  # distribution do, too; so the divergence of equal distributions is exactly
+  # zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return quadrature_points.QuadraturePoints(

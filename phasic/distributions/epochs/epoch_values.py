@@ -35,7 +35,8 @@ _NO_START = (
   "boundaries: the state distribution at one before it cannot be computed"
 )
 
-# Functions of the stages and of times, (...), in the widest dtype.
+# Values of functions of the stages and of times, with shape (...), in the
+# widest dtype.
 Stages: TypeAlias = Sequence[epoch_stages.Stage]
 
 

@@ -144,7 +144,8 @@ class HyperErlang(named_family.NamedFamily):
     targets = onp.where(onp.isin(phases, last), p, phases + 1)
     of_component = onp.asarray(component[:, None] == onp.arange(n), self.dtype)
     edges = edge_rates.EdgeRates(phases, targets, rates, of_component)
-    # Phases in which no component starts get the index n of the appended zero.
+    # A zero is appended at index n, for the phases in which no component
+    # starts.
     starts = onp.where(onp.isin(phases, last - counts + 1), component, n)
     zero = np.zeros_like(mixture_probs[..., :1])
     start = np.take(

@@ -92,7 +92,8 @@ class ParametricFamily(absorption_time.AbsorptionTime):
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
-    # Families override this. The check of `ChainHooks` would build the chain.
+    # Families override this, as the check of `ChainHooks` would build the
+    # chain.
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:
     """Returns the last dimension of a parameter's shape, checked.

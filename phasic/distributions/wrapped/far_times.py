@@ -87,7 +87,8 @@ def places(value: Array, log_time: Array, latest: Array) -> Places:
 
 
 class EarlyLogs(NamedTuple):
-  """Logarithms at early times; other entries are placeholders.
+  """Logarithms of values at early times; entries at other times are
+  placeholders.
 
   Attributes:
     log_prob: the log density of X, (...).

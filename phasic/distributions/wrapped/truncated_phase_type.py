@@ -297,8 +297,9 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
-    # With probability 1/2 each, the log of the cdf or of the survival function
-    # is drawn below log(1/2): samples have full precision in both tails.
+    # A tail is chosen, with probability 1/2 each; then the log of the cdf, in
+    # the upper tail of the survival function, is drawn from values below
+    # log(1/2). So samples have full precision in both tails.
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5

@@ -168,8 +168,8 @@ def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
         rewards[(place, *lineage)] += 1.0
   except (TypeError, ValueError, IndexError):
     raise ValueError(
-      f"graph is {graph!r}: it must be one of joint_block_counting, whose states "
-      "have the samples below each lineage"
+      f"graph is {graph!r}: it must be made by joint_block_counting, so that its "
+      "states have the samples below each lineage"
     ) from None
   return onp.reshape(rewards, (len(lineage_lists), -1))
 

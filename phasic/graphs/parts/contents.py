@@ -158,7 +158,7 @@ def check_absorption(graph: Contents) -> None:
 
 
 def can_be_absorbed(graph: Contents) -> onp.ndarray:
-  """Returns whether absorption is reachable from each phase, bool (p,)."""
+  """Returns, for each phase, whether absorption can be reached: bool (p,)."""
   p = graph.num_phases
   targets = onp.minimum(graph.targets, p)
   return reached(targets, graph.sources, [p], p + 1)[:p]

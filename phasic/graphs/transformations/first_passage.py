@@ -94,7 +94,7 @@ def _inside(
   if not isinstance(states, Iterable) or isinstance(states, str):
     raise TypeError(
       f"states is {raw_arguments.shown(states)}: it must be a list or another "
-      "iterable of states, or a function of a state; [state] for a single one"
+      "iterable of states, or a function of a state; for one state pass [state]"
     )
   places = {state: i for i, state in enumerate(host.states)}
   inside = onp.zeros(len(places), bool)

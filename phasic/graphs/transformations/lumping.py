@@ -128,7 +128,7 @@ def _partition_classes(
     if host.states is None:
       raise ValueError(
         "partition is a function of states, but the graph has no states: give "
-        "the names of the classes of all phases"
+        "a list with the name of a class for each phase"
       )
     names = [partition(state) for state in host.states]
   else:

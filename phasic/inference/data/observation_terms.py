@@ -86,7 +86,7 @@ def _find_events(
     if causes is None:
       raise TypeError(
         f"distribution is {kind}: only distributions of graphs have causes; "
-        "make one by from_graph"
+        "make the distribution by from_graph"
       )
     observation_rules.check_causes(cause, causes)
   return distribution, events

@@ -265,8 +265,8 @@ def _causes(
   for x in objects[onp.logical_not(lost)]:
     if x not in order:
       raise ValueError(
-        f"column {name!r} has the cause {x!r}: it must be one of {order}, "
-        "which the distribution names, or missing where there is none"
+        f"column {name!r} has the cause {x!r}: it must be one of the "
+        f"distribution's causes {order}, or missing in rows without a cause"
       )
   return onp.asarray(
     [-1 if gone else order.index(x) for gone, x in zip(lost, objects)],

@@ -21,7 +21,7 @@ _X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class Numbers(unconstrained_map.UnconstrainedMap):
-  """Numbers within bounds as functions of entries, and the form of both.
+  """Bounded numbers, which are functions of the entries of an array.
 
   A real number is an entry. Others are positive distances from one bound, or
   from two, which sum to the length of the interval: so a number near either

@@ -63,13 +63,13 @@ class Names:
 
     Raises:
       TypeError: `names` is not a sequence, or has something else in it.
-      ValueError: there is no such name, or it is fitted in any case.
+      ValueError: there is no such name, or it is always fitted.
     """
     released = self.positions(names, "free")
     for i in released:
       if self.kinds[i].is_fitted:
         raise ValueError(
-          f"free has {self.names[i]!r}: it is fitted in any case; leave it out"
+          f"free has {self.names[i]!r}, which is always fitted: leave the name out"
         )
     self.kinds = [
       kind._replace(is_fitted=True) if i in released else kind

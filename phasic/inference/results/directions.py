@@ -29,7 +29,7 @@ LONG_STEP = 0.1
 
 
 class Bends(NamedTuple):
-  """Orthogonal directions, by how the log likelihood bends along them.
+  """Orthogonal directions, grouped by the curvature of the log likelihood.
 
   Attributes:
     spread: the covariance along those in which it bends down, (d, d).

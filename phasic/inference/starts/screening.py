@@ -46,8 +46,9 @@ _ROUNDS = ((30, 4, 0.0), (12, 25, 0.0), (2, 16, 0.0))
 # A fit cannot change the numbers of stages of a hyper-Erlang, so that the last
 # two must show where they lead: mixtures of single stages rise slowly.
 _LAST_ROUND = (2, 200, 1e-5)
-# Starts whose log likelihoods are nearer than this mostly lead to the same
-# optimum; if all have the same numbers of stages, only those much nearer do.
+# Two starts mostly lead to the same optimum if their log likelihoods differ by
+# less than this. If all starts have the same numbers of stages, they must
+# differ by much less.
 _SAME_END = 0.05
 _SAME_END_ALIKE = 0.001
 

@@ -16,7 +16,8 @@ from phasic.internal.native import native_shapes
 # The number of guard bytes before and after the memory of each output.
 _GUARD = 4096
 # Memory is filled with the first byte before the first call and with the second
-# byte before the second call. Entries that keep both fills were not written.
+# byte before the second call. An entry that still has the byte of each call
+# after it was not written.
 _FILLS = (0x55, 0xAA)
 
 

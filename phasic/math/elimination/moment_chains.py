@@ -37,7 +37,7 @@ from phasic.math.numeric import exact_sums
 def raw_moments(
   order: int, system: chain_solves.System, rewards: Array | None = None
 ) -> Array:
-  """Computes E[Y^k] for k = 1, ..., order, (..., order).
+  """Computes the moments E[Y^k], k = 1, ..., order; the shape is (..., order).
 
   Args:
     order: a positive integer.

@@ -76,8 +76,9 @@ def complement(
   # Phases with reward get an exit of one to keep the system nonsingular.
   extra = trapped + np.where(idle, 0.0, 1.0)
   ends = ends + trapped
-  # first[i, j], (..., p, p + 1), is the probability that j is the first phase
-  # with reward on a path from i, a phase without reward; j = p is absorption.
+  # The shape of first is (..., p, p + 1). For a phase i without reward,
+  # first[i, j] is the probability that j is the first phase with reward on a
+  # path from i; j = p is absorption.
   first = solution(
     inside,
     leaving + extra,

@@ -49,7 +49,7 @@ def call(
   specs: Sequence[host_results.ArraySpec],
   name: str,
 ) -> list[tf.Tensor]:
-  """Adds a call of a function of flat arrays to an XLA program.
+  """Adds to an XLA program a call of a function that takes flat arrays.
 
   Args:
     on_host: the function; its results are checked.

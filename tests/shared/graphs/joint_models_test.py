@@ -169,9 +169,9 @@ class JointModelsTest(test_case.TestCase):
       models.joint_block_counting([1, 1], 0)
     with self.assertRaisesRegex(ValueError, "num_demes is 10: there must"):
       models.joint_block_counting([1] * 10)
-    with self.assertRaisesRegex(ValueError, "one of joint_block_counting"):
+    with self.assertRaisesRegex(ValueError, "made by joint_block_counting"):
       models.joint_spectrum_rewards(models.kingman(3))
-    with self.assertRaisesRegex(ValueError, "one of joint_block_counting"):
+    with self.assertRaisesRegex(ValueError, "made by joint_block_counting"):
       models.joint_spectrum_rewards(models.structured_coalescent([2, 1]))
     with self.assertRaisesRegex(TypeError, "graph is list"):
       models.joint_spectrum_rewards([1])

@@ -229,7 +229,7 @@ class EpochFitsTest(test_case.TestCase):
     exact = inference.Observations(_TIMES, _ENDS)
     with self.assertRaisesRegex(ValueError, "observation 0 is exactly 0.1"):
       inference.fit_mle(start, exact, free=["boundaries"])
-    with self.assertRaisesRegex(ValueError, "it is fitted in any case"):
+    with self.assertRaisesRegex(ValueError, "which is always fitted"):
       inference.unconstrained(start, free=["params[0]"])
     with self.assertRaisesRegex(ValueError, "free has 'rates': there is no"):
       inference.unconstrained(start, free=["rates"])
