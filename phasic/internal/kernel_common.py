@@ -283,7 +283,7 @@ class Kernel:
     prob_zero: object,
     discrete: bool,
   ) -> bool:
-    """Returns True only if a model of host arrays is known to be valid."""
+    """Returns whether a model of host arrays is known to be valid."""
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
@@ -296,8 +296,7 @@ class Kernel:
     prob_zero: object,
     discrete: bool,
   ) -> bool:
-    """Returns whether a single sparse model of host arrays is known to be
-    valid.
+    """Returns whether one model with edges is known to be valid.
 
     Args:
       initial_probs: alpha, (p,).

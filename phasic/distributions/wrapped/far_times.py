@@ -87,8 +87,7 @@ def places(value: Array, log_time: Array, latest: Array) -> Places:
 
 
 class EarlyLogs(NamedTuple):
-  """Logarithms of values at early times; entries at other times are
-  placeholders.
+  """Logarithms at early times; other entries are placeholders.
 
   Attributes:
     log_prob: the log density of X, (...).
