@@ -21,7 +21,8 @@ void InferAdjoint(TF_ShapeInferenceContext* context, TF_Status* status);
 // dimensions, then the event dimensions of each statistic.
 void InferStatistics(TF_ShapeInferenceContext* context, TF_Status* status);
 
-// Sets the shapes of the three outputs of Quantiles, which are that of Forward's.
+// Sets the shapes of the three outputs of Quantiles, which are that of
+// Forward's.
 void InferQuantiles(TF_ShapeInferenceContext* context, TF_Status* status);
 
 }  // namespace phasic_tf

@@ -148,10 +148,14 @@ def adapt(cls: type) -> None:
         setattr(cls, name, _keeping(x))
       elif name.startswith("_") or name in _AS_GIVEN:
         continue
-      elif isinstance(x, types.FunctionType):
+      elif _is_function(x):
         setattr(cls, name, _lifted(name, x))
       elif isinstance(x, property) and x.fget is not None:
         setattr(cls, name, property(_shown(name, x.fget), doc=x.__doc__))
+
+
+def _is_function(x: object) -> bool:
+  return isinstance(x, types.FunctionType)
 
 
 def half_of(distribution: Any) -> str | None:
