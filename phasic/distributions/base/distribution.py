@@ -317,7 +317,9 @@ class Distribution(parameterized.Parameterized):
       0.000
     """
     x = self.sample(sample_shape, seed)
-    return x, self.log_prob(x)
+    # A draw that is lost is NaN, and no bad argument of the user's.
+    unchecked = self.copy(validate_args=False) if self.validate_args else self
+    return x, unchecked.log_prob(x)
 
   def quantile(self, value: ArrayLike) -> Result:
     """Returns Q(u) = inf{t: P(X <= t) >= u}, broadcast over u and batch.

@@ -1,6 +1,7 @@
 """Common methods of all distributions, and errors for missing ones."""
 
 import math
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -212,6 +213,20 @@ class ValuesTest(test_case.TestCase):
       self.assert_close(x, self.host(dist.sample((2, 3), seed=7)), 0.0)
       self.assert_close(log_prob, self.host(dist.log_prob(x)), 0.0)
       self.assertEqual(onp.shape(self.host(log_prob)), (2, 3))
+
+  def test_lost_draws_are_no_bad_arguments(self):
+    rates = onp.asarray([[-1e13, 1e13], [1e13, -1e13]])
+    dist = pd.PhaseType(
+      onp.asarray([1.0, 0.0]),
+      rates,
+      onp.asarray([1e-7, 0.0]),
+      validate_args=True,
+    )
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore")
+      results = dist.sample_and_log_prob(3, seed=1)
+    for x in results:
+      self.assertTrue(onp.isnan(self.host(x)).all())
 
   def test_unnormalized_log_prob(self):
     found = _times().unnormalized_log_prob([0.0, 1.0])
