@@ -120,7 +120,7 @@ class ArgumentErrorTest(test_case.TestCase):
     """Its letters may be states as well, of another passage."""
     edges = [("a", "ab", 1.0), ("ab", "b", 1.0), ("b", ABSORBED, 1.0)]
     graph = Graph.from_edges(edges, "a")
-    with self.assertRaisesRegex(TypeError, r"states is 'ab': .*\[state\] for"):
+    with self.assertRaisesRegex(TypeError, r"states is 'ab': .*pass \[state\]"):
       graphs.first_passage_time(graph, "ab")
     passage = graphs.first_passage_time(graph, ["ab"])
     self.assertEqual(passage.states, ("a",))
