@@ -203,13 +203,13 @@ def complete(cls: type[object]) -> None:
     setattr(cls, _DECLARED, own)
   for name, field in own.items():
     setattr(cls, name, field.of(name))
-  # A subclass without declarations inherits a constructor; it gets it anew, with
-  # its own name as the default `name`.
+  # A subclass without declarations calls the constructor that it inherits, which
+  # a backend may have extended; its signature has its own name as default.
   inherits = hasattr(cls.__init__, "is_declared")
   if "__init__" in vars(cls) or not (own or inherits):
     return
   declared = fields(cls)
-  construct = _constructor(cls, declared)
+  construct = _constructor(cls, declared) if own else _inherited(cls.__init__)
   described = {
     "__signature__": _signature(cls, declared),
     "is_declared": True,
@@ -220,6 +220,13 @@ def complete(cls: type[object]) -> None:
   for name, value in described.items():
     setattr(construct, name, value)
   cls.__init__ = construct  # type: ignore[method-assign]
+
+
+def _inherited(construct: Callable[..., None]) -> Callable[..., None]:
+  def __init__(self: object, *args: object, **kwargs: object) -> None:
+    construct(self, *args, **kwargs)
+
+  return __init__
 
 
 def _constructor(cls: type, declared: dict[str, Field]) -> Callable[..., None]:
