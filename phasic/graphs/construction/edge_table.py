@@ -38,7 +38,8 @@ class Edge(NamedTuple):
   coefficients: tuple[float, ...]
 
 
-# An edge as users give it: source state, target state or ABSORBED, weight.
+# The type of an edge that users pass: its source state, its target state or
+# ABSORBED, and its weight.
 EdgeLike: TypeAlias = Edge | tuple[Hashable, Hashable, object]
 
 

@@ -77,7 +77,8 @@ def _explore_state(
     )
   edge_indices: dict[int, int] = {}
   known = space.numbers
-  # Constant probabilities: in a discrete chain their sum must not exceed one.
+  # The probabilities that do not depend on parameters. They are checked in a
+  # discrete chain: their sum must not exceed one.
   fixed: list[float] = []
   for item in pairs:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
@@ -159,7 +160,9 @@ def _initial_number(state: Hashable, space: state_space.StateSpace) -> int:
   if not contents.is_absorbed(state):
     return space.number(state)
   if state.cause is not None:
-    raise ValueError("the atom at zero has no cause: use plain ABSORBED")
+    raise ValueError(
+      "the atom at zero has no cause: use ABSORBED without a cause"
+    )
   return -1
 
 

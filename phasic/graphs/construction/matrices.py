@@ -118,7 +118,7 @@ def _exits(
   exit_weights: list[float] = []
   for i, row in enumerate(matrix.tolist()):
     if exits is not None and not discrete:
-      # The diagonal is not read if exit rates are given.
+      # Given exit rates are used as they are, so the diagonal is not read.
       exit_weights.append(float(exits[i]))
       continue
     at = f"row {i} of matrix (state {shown(names[i])})"

@@ -59,13 +59,13 @@ def too_deep(state: object) -> str:
 
 
 def same_kind(error: Exception, message: str) -> TypeError | ValueError:
-  """Returns an error of the same kind with another message."""
+  """Returns a new error of the same type, a TypeError or a ValueError."""
   kind = TypeError if isinstance(error, TypeError) else ValueError
   return kind(message)
 
 
 class StateSpace:
-  """Maps states to indices: 0, 1, ... for phases, -1, -2, ... if absorbed."""
+  """Maps states to indices: phases to 0, 1, ..., absorption to -1, -2, ..."""
 
   def __init__(self, max_states: Integer):
     if isinstance(max_states, bool) or not isinstance(
@@ -78,8 +78,8 @@ class StateSpace:
       raise ValueError(f"max_states is {shown(max_states)}: it must be >= 1")
     if max_states >= 2**31:
       raise ValueError(
-        f"max_states is {shown(max_states)}: it must be below 2**31, as states "
-        "have 32-bit numbers"
+        f"max_states is {shown(max_states)}: it must be below 2**31, as the "
+        "indices of states have 32 bits"
       )
     self.states: list[Hashable] = []
     self.causes: list[str | None] = []
@@ -137,16 +137,16 @@ class StateSpace:
     return message
 
 
-# The largest number of constants and coefficients in a graph: 1 GiB.
+# A graph has at most this many constants and coefficients, which take 1 GiB.
 MAX_NUMBERS = 2**27
-# A graph may have so many edges for each state that its limit of states allows,
-# and at least so many.
+# The limit on edges is EDGES_PER_STATE times the limit on states, but never
+# less than _ALWAYS.
 EDGES_PER_STATE = 100
 _ALWAYS = 10_000_000
 
 
 def max_edges(max_states: Integer) -> int:
-  """Returns how many edges a graph may have, given its limit of states."""
+  """Returns the limit on the number of edges, given the limit on states."""
   return max(_ALWAYS, EDGES_PER_STATE * int(max_states))
 
 

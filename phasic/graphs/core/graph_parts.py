@@ -25,7 +25,8 @@ class GraphParts:
   """The arrays, static attributes and states of a `Graph`, as properties."""
 
   _values: dict[str, Tree]
-  # Results of `_indices` and `_constant_start`, kept if the arrays are fixed.
+  # These keep the results of `_indices` and `_constant_start` if the arrays
+  # cannot change, see `_is_fixed`.
   _ends: tuple[onp.ndarray, onp.ndarray] | None = None
   _start: onp.ndarray | None = None
 
@@ -130,32 +131,42 @@ class GraphParts:
 
   @property
   def sources(self) -> Array:
-    """The source phase of each edge, int32 (m,)."""
+    """The source phase of each edge, an int32 array of shape (m,)."""
     return self._array("sources")
 
   @property
   def targets(self) -> Array:
-    """The target of each edge, int32 (m,); p + c is absorption by causes[c]."""
+    """The target of each edge, an int32 array of shape (m,).
+
+    The target p + c is absorption by causes[c].
+    """
     return self._array("targets")
 
   @property
   def constants(self) -> Array:
-    """The constant terms of the edges' weights, (m,)."""
+    """The constant terms of the edges' weights, an array of shape (m,)."""
     return self._array("constants")
 
   @property
   def coefficients(self) -> Array:
-    """The coefficients of the edges' weights, (m, d)."""
+    """The coefficients of the edges' weights, an array of shape (m, d)."""
     return self._array("coefficients")
 
   @property
   def initial_constants(self) -> Array:
-    """The constants of the initial weights, (p + 1,), the atom at zero last."""
+    """The constants of the initial weights, an array of shape (p + 1,).
+
+    The last entry belongs to the atom at zero.
+    """
     return self._array("initial_constants")
 
   @property
   def initial_coefficients(self) -> Array:
-    """The coefficients of the initial weights, (p + 1, d)."""
+    """The coefficients of the initial weights.
+
+    An array of shape (p + 1, d), whose last row belongs to the atom at
+    zero.
+    """
     return self._array("initial_coefficients")
 
   @property
@@ -239,7 +250,8 @@ class GraphParts:
 
   def _counts(self) -> str:
     if not hasattr(self.sources, "shape"):
-      # A pytree may have placeholders as leaves, in place of arrays.
+      # A pytree may have placeholders in place of arrays: the sizes are
+      # unknown.
       return "parts unknown"
     facts = [
       contents.counted(self.num_phases, "phase"),

@@ -48,7 +48,7 @@ class LinearWeights(builders.Builders):
     )
 
   def edge_values(self, params: ParamsLike | None = None) -> Array:
-    """Computes the weights of the edges, (..., m).
+    """Computes the weights of the edges, an array of shape (..., m).
 
     They are differentiable in `params`, whatever their signs: the meaning of
     a negative weight is left to the caller.
@@ -68,7 +68,9 @@ class LinearWeights(builders.Builders):
     return parameters.linear(self.constants, self.coefficients, params)
 
   def initial_probs(self, params: ParamsLike | None = None) -> Array:
-    """Computes the initial probabilities of the phases, alpha (..., p).
+    """Computes alpha, the initial probabilities of the phases.
+
+    The result has shape (..., p).
 
     Args:
       params: as for `params_array`; it may be None as well where the initial
@@ -85,7 +87,9 @@ class LinearWeights(builders.Builders):
     return self._initial_weights(params)[..., : self.num_phases]
 
   def prob_zero(self, params: ParamsLike | None = None) -> Array:
-    """Computes the probability of absorption at time zero, (...).
+    """Computes the probability of absorption at time zero.
+
+    The result has shape (...).
 
     Args:
       params: as for `initial_probs`.
@@ -124,7 +128,9 @@ class LinearWeights(builders.Builders):
     sources, targets = self._indices()
     if edge_values is not None:
       if params is not None:
-        raise ValueError("params and edge_values are given: only one may be")
+        raise ValueError(
+          "params and edge_values are both given: pass only one of them"
+        )
       edge_values = structures.as_array(edge_values, None, "edge_values")
       validation.check_edge_values(static.shape(edge_values), self.num_edges)
       return kind(sources, targets, edge_values)
@@ -175,7 +181,8 @@ class LinearWeights(builders.Builders):
       lost = np.any(coefficients != 0.0)
       return np.where(lost, math.nan, weights)
     array = self.params_array(params)
-    # Coefficients of a graph that is differentiated have derivatives.
+    # Constant weights need no coefficients. But the coefficients of a graph
+    # that is differentiated stay, since they have derivatives.
     if is_constant and self._is_fixed():
       coefficients, array = coefficients[:, :0], array[..., :0]
     return parameters.linear(constants, coefficients, array)

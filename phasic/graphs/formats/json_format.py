@@ -16,7 +16,8 @@ from phasic.internal.raw_arguments import shown
 
 FORMAT = "phasic.graph"
 VERSION = 1
-# The most states with equal hashes: work in a dictionary is their number squared.
+# The largest number of states with equal hashes. The work to put n such states
+# into a dictionary grows like n^2.
 _MOST_COLLISIONS = 1000
 
 _KEYS = (
@@ -192,7 +193,8 @@ def _integers(x: object, name: str, size: int) -> onp.ndarray:
 def _numbers(x: object, name: str, size: int) -> onp.ndarray:
   numbers: list[float] = []
   for i, item in enumerate(_list(x, name, size)):
-    # Integers above the largest float are refused, as 1e999 is.
+    # Integers from 2**1023 on are rejected before they overflow as floats. The
+    # number 1e999, which is read as inf, is rejected too.
     value = math.nan
     if type(item) is float:
       value = item

@@ -141,7 +141,7 @@ def two_locus_coalescent(
   """
   model_checks.at_least("num_samples", num_samples, 2)
   states = model_checks.two_locus_states(num_samples)
-  # A state has at most four mergers and one split.
+  # A state has at most five edges: four mergers and one split.
   model_checks.check_num_states(
     num_samples, states, 5 * states, max_states, num_params=2
   )
@@ -150,8 +150,9 @@ def two_locus_coalescent(
     state: _State,
   ) -> Iterator[tuple[Hashable, Mapping[str, float]]]:
     a, b, c = state
-    # Mergers of the first locus only, of the second only, of both, and of one
-    # lineage of each.
+    # Of the lineages, a carry only the first locus, b only the second, and c
+    # both. A merger removes one of the a, of the b or of the c lineages, or it
+    # joins one of the a and one of the b lineages to one that carries both.
     mergers = [
       ((a - 1, b, c), a * (a - 1) / 2 + a * c),
       ((a, b - 1, c), b * (b - 1) / 2 + b * c),
@@ -194,8 +195,8 @@ def block_counts(num_samples: int, num_states: int) -> contents.Contents:
   """
   seed = 0
   while True:
-    # States are distinguished by random sums of 64 bits. If two states share one
-    # there are too few of them.
+    # A random sum of 64 bits stands for each state. If two states have the same
+    # sum, the graph lacks a state: try the next seed.
     graph = _explored(num_samples, onp.random.default_rng(seed))
     if len(graph.states or ()) == num_states:
       return graph
@@ -289,7 +290,7 @@ def _mergers(
   kinds = onp.arange(largest)
   can_merge = several[:, :, None] & several[:, None, :]
   can_merge &= kinds[:, None] <= kinds
-  # Two of a kind are needed, not one.
+  # A merger of two lineages of one kind needs at least two of that kind.
   can_merge[:, kinds, kinds] = counts[:, :largest] > 1
   source, left, right = onp.nonzero(can_merge)
   return source, left, right

@@ -15,8 +15,8 @@ from phasic.graphs.models import structured_models
 from phasic.graphs.parts.contents import ABSORBED
 from phasic.internal.arrays import Integer
 
-# A lineage has the number of its samples from each population, a deme a sorted
-# tuple of lineages.
+# A lineage is the tuple of the numbers of its samples from each population. A
+# deme is the sorted tuple of its lineages.
 _Deme = tuple[tuple[int, ...], ...]
 
 
@@ -118,7 +118,7 @@ def joint_block_counting(
 
 
 def joint_spectrum_rewards(graph: graph_lib.Graph) -> onp.ndarray:
-  """Returns how many lineages have i samples of one population, j of another.
+  """Counts the lineages of each state with i and j samples of two populations.
 
   As rewards of `MultivariatePhaseType` or `MultivariateEpochs` they give the
   lengths of the branches above i of n_1 and j of n_2 samples. Times the rate at
@@ -192,7 +192,8 @@ def _num_states(
     The number, or one above the limit that is not larger than it; the number of
     edges that leave these states; and whether the first is the number.
   """
-  # Each vector is a part of a partition whose other parts are units.
+  # A lower bound: each vector that is neither zero nor a unit gives a
+  # partition, whose other parts are units.
   least = math.prod(n + 1 for n in samples) - len(samples) - 1
   if least > most:
     return least, 0, False
@@ -210,8 +211,8 @@ def _num_states(
   edges = 0
   for part in vectors[1:]:
     remaining = ways[tuple(a - b for a, b in zip(samples, part, strict=True))]
-    # Two lineages with these samples in all merge in a deme, or one lineage
-    # with them moves.
+    # Count two kinds of edges: two lineages that have these samples together
+    # merge in a deme, or a single lineage with these samples moves.
     halves = int(all(n % 2 == 0 for n in part))
     pairs = (math.prod(n + 1 for n in part) - 2 + halves) // 2
     moves = demes - 1 if part != vectors[-1] else 0

@@ -68,10 +68,12 @@ def lambda_coalescent(
   lineages = onp.arange(n, 1, -1)
   sources = onp.repeat(onp.arange(n - 1), lineages - 1)
   before = lineages[sources]
-  # The first merger of each state joins two lineages.
+  # The first edge of each state is the merger of two lineages, the next edge
+  # the merger of three, and so on.
   first = onp.cumsum(lineages - 1) - (lineages - 1)
   merging = onp.arange(len(sources)) - first[sources] + 2
-  # All sets of k together: (b choose k) (k - 2)! (b - k)! / (b - 1)!.
+  # A weight sums the rates of all sets of k lineages. It is (b choose k)
+  # (k - 2)! (b - k)! / (b - 1)! = b / (k (k - 1)).
   weights = before / (merging * (merging - 1))
   built = coalescent_models.merger_graph(
     sources, sources + merging - 1, weights, tuple(lineages.tolist())
@@ -141,8 +143,9 @@ def lambda_block_counting(
         descendants += (i + 1) * number
       merged[descendants - 1] += 1
       target = ABSORBED if k == b else tuple(merged)
-      # The Bolthausen-Sznitman rate of a set of k among b lineages is a quotient
-      # of integers: large ones do not overflow, and it is rounded once.
+      # The Bolthausen-Sznitman rate of a set of k among b lineages is computed
+      # as a quotient of Python integers. These do not overflow, and the
+      # quotient is rounded only once.
       weight = ways / ((b - 1) * math.comb(b - 2, k - 2))
       yield target, {"coalescence": weight}
 
@@ -203,8 +206,8 @@ def beta_rates(graph: graph_lib.Graph, alpha: ArrayLike) -> Array:
   good = (alpha > 0.0) & (alpha <= 2.0)
   alpha = value_rules.check("alpha", alpha, good, "it must be in (0, 2]")
   largest = int(onp.max(lineages)) - 2
-  # With rising factorials, the rate is the rate for alpha = 1 times
-  # (2 - alpha)_{k-2} / (k - 2)! (alpha)_{b-k} / (b - k)!.
+  # With rising factorials (x)_n, the rate is the rate for alpha = 1 times
+  # (2 - alpha)_{k-2} / (k - 2)! and times (alpha)_{b-k} / (b - k)!.
   merging = _rising(2.0 - alpha, largest)
   staying = _rising(alpha, largest)
   values = np.take(merging, mergers - 2, axis=-1)
@@ -255,8 +258,9 @@ def psi_rates(graph: graph_lib.Graph, psi: ArrayLike) -> Array:
   psi = structures.as_array(psi, None, "psi")
   good = (psi >= 0.0) & (psi <= 1.0)
   psi = value_rules.check("psi", psi, good, "it must be in [0, 1]")
-  # Row r has the binomial probabilities of 0, ..., r successes, which do not
-  # overflow as binomial coefficients do. Rows of one width compile once.
+  # Row r has the binomial probabilities of 0, ..., r successes. Unlike binomial
+  # coefficients they do not overflow. All rows have the same width, so that
+  # they compile only once.
   width = int(onp.max(lineages)) - 1
   hit, miss = psi[..., None], 1.0 - psi[..., None]
   dtype = static.dtype_name(psi)
@@ -301,8 +305,8 @@ def _edges(
     raise ValueError(_other(graph))
   sources, targets = (onp.asarray(x) for x in (graph.sources, graph.targets))
   before, after = lineages[sources], lineages[targets]
-  # Of b lineages of the Bolthausen-Sznitman coalescent some merge at the rate
-  # b - 1. No other ready model has these totals.
+  # In the Bolthausen-Sznitman coalescent, b lineages have mergers at the total
+  # rate b - 1. No other ready model has these totals, so they identify it.
   totals = onp.bincount(sources, table[:, 0], len(sizes))
   if not onp.allclose(totals, lineages[:-1] - 1):
     raise ValueError(_other(graph))

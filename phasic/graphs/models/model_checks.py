@@ -17,7 +17,7 @@ MAX_STATES = 100_000
 FIXED_STATES = 1_000_000
 # The largest count.
 _MOST = 2**31 - 1
-# Above this number its partitions are not counted.
+# A larger number of samples is refused without counting its partitions.
 _LARGEST = 1000
 
 
@@ -148,15 +148,15 @@ def check_fixed_states(name: str, value: object, states: int) -> None:
   if states > FIXED_STATES:
     raise ValueError(
       f"{name} is {value}: its model has {states} states, and there must be at "
-      f"most {FIXED_STATES}; take a smaller one, or write the transitions for "
-      "Graph.from_transitions, which has max_states"
+      f"most {FIXED_STATES}; take a smaller {name}, or write the transitions "
+      "for Graph.from_transitions, which has max_states"
     )
 
 
 def check_block_counts(
   num_samples: Integer, max_states: Integer, all_mergers: bool = False
 ) -> int:
-  """Returns how many states there are, one for each partition of n but one.
+  """Checks and returns the number of states: the partitions of n less one.
 
   Args:
     num_samples: n.
@@ -176,13 +176,14 @@ def check_block_counts(
   n = int(num_samples)
   ways = _partitions(n)
   if all_mergers:
-    # A merger splits a partition in two, the lineages that merge and the
-    # others. Splits with no lineage or a single one that merges do not count.
+    # A merger splits a partition into the lineages that merge and the other
+    # lineages. Splits in which no lineage or a single lineage merges do not
+    # count.
     pairs = sum(ways[i] * ways[n - i] for i in range(n + 1))
     edges = pairs - ways[n] - sum(ways[:n])
   else:
-    # Two kinds with s descendants in all are in as many partitions of n as
-    # n - s has.
+    # Two lineages with i and s - i descendants are in as many partitions of n
+    # as there are partitions of n - s.
     edges = sum((s // 2) * ways[n - s] for s in range(2, n + 1))
   check_num_states(num_samples, ways[n] - 1, edges, max_states)
   return ways[n] - 1
@@ -199,8 +200,8 @@ def _partitions(n: int) -> list[int]:
   counts = [1]
   for total in range(1, n + 1):
     count = 0
-    # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, ..., and
-    # none of them is below k^2.
+    # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, .... None
+    # of them is below k^2, so larger k do not count.
     for k in range(1, math.isqrt(total) + 1):
       sign = 1 if k % 2 else -1
       for pentagonal in (k * (3 * k - 1) // 2, k * (3 * k + 1) // 2):

@@ -15,7 +15,7 @@ from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import value_rules
 from phasic.math.numeric import special
 
-# The largest number of expected times.
+# The largest number n of expected times: a matrix of n x n numbers is built.
 _MOST_TIMES = 4096
 
 
@@ -82,8 +82,9 @@ def _shares(n: int) -> onp.ndarray:
   """Returns k C(n - i - 1, k - 2) / C(n - 1, k - 1), rows k = n, ..., 2."""
   shares = onp.zeros((n - 1, n - 1))
   for k in range(2, n + 1):
-    # The first entry is k (k - 1) / (n - 1), and each further one is the one
-    # before times (n - i - k + 1) / (n - i - 1), in more digits than float64.
+    # The first entry is k (k - 1) / (n - 1). Entry i times the ratio
+    # (n - i - k + 1) / (n - i - 1) is entry i + 1. The products have more
+    # digits than float64.
     i = onp.arange(1, n - k + 1, dtype=onp.longdouble)
     ratios = (n - i - k + 1) / (n - i - 1)
     row = onp.cumprod(onp.concatenate([onp.ones(1, onp.longdouble), ratios]))
@@ -93,7 +94,7 @@ def _shares(n: int) -> onp.ndarray:
 
 
 def folded_spectrum(spectrum: ArrayLike) -> Result:
-  """Adds the entries i and n - i of spectra, where ancestral states are unknown.
+  """Folds spectra: adds entries i and n - i, as ancestral states are unknown.
 
   Args:
     spectrum: entries 1, ..., n - 1, (..., n - 1), lengths or counts.

@@ -91,7 +91,7 @@ def island_coalescent(
 def structured_coalescent(
   num_samples: Sequence[Integer], max_states: Integer = model_checks.MAX_STATES
 ) -> graph_lib.Graph:
-  """Returns the structured coalescent, each deme and each way with its rate.
+  """Returns the structured coalescent, with a rate per deme and per direction.
 
   A state is the tuple of the lineages in each deme, numbered from 1. A pair in
   deme i merges at the rate `coalescence_i`; each lineage moves, back in time,
@@ -171,14 +171,14 @@ def _check_size(
 
 
 def parameter_names(count: int) -> list[str]:
-  """Returns the names of the rates of some demes."""
+  """Returns the names of the rates: coalescence per deme, then migration."""
   demes = range(count)
   pairs = [migration_name(i, j) for i in demes for j in demes if i != j]
   return [f"coalescence_{i + 1}" for i in demes] + pairs
 
 
 def migration_name(i: int, j: int) -> str:
-  """Returns the name of the rate from deme i to deme j, which start at 0."""
+  """Returns the name of the migration rate from deme i to deme j; i, j >= 0."""
   return f"migration_{i + 1}{j + 1}"
 
 
@@ -246,7 +246,7 @@ def merge_demes(
       )
     demes = list(lineages)
     both = demes[target - 1] + demes[source - 1]
-    # A deme is a number of lineages, or a sorted tuple of them.
+    # A deme is a number of lineages, or a sorted tuple of lineages.
     demes[target - 1] = tuple(sorted(both)) if isinstance(both, tuple) else both
     del demes[source - 1]
     return tuple(demes)

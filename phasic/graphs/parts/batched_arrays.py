@@ -13,7 +13,7 @@ from phasic.internal.arrays import Array, Tree
 
 
 def is_plain(x: object, rank: int) -> bool:
-  """Returns whether `x` is an array of the host with so many dimensions."""
+  """Returns whether `x` is a host array with `rank` dimensions."""
   if type(x) is not onp.ndarray:
     return False
   array: onp.ndarray = x
@@ -35,7 +35,7 @@ def unbatched(
       is not the first one; or its own dimensions are mapped.
   """
   extra = static.rank(x) - len(event)
-  # An object without a shape is a placeholder in a pytree.
+  # An object without a shape is a placeholder in a pytree: return it as it is.
   if extra == 0 or not hasattr(x, "shape"):
     return x
   shape = static.shape(x)

@@ -78,8 +78,9 @@ def is_absorbed(state: object) -> TypeGuard[Absorbed]:
   )
 
 
-# Type checkers cannot know these: states are of any hashable type, and packages
-# are imported only where they are needed.
+# Type checkers cannot check the following types: states are of any hashable
+# type, and networkx and matplotlib are imported only where they are needed.
+
 # A state of a graph, any hashable object.
 State: TypeAlias = Foreign
 # A networkx.DiGraph or MultiDiGraph.
@@ -113,7 +114,10 @@ class Contents(NamedTuple):
 
   @property
   def begins(self) -> onp.ndarray:
-    """Whether the chain may begin in each phase, and at last be absorbed."""
+    """Whether the chain may start in each phase.
+
+    The last entry says whether it may start in absorption.
+    """
     return (self.initial_constants != 0.0) | onp.any(
       self.initial_coefficients != 0.0, axis=1
     )
@@ -128,7 +132,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def ends_with(shape: static.Shape, size: int) -> bool:
-  """Returns whether the last size is as given, or unknown while tracing."""
+  """Returns whether the last dimension is `size`, or unknown while tracing."""
   return len(shape) > 0 and (
     not isinstance(shape[-1], int) or shape[-1] == size
   )
@@ -158,14 +162,20 @@ def check_absorption(graph: Contents) -> None:
 
 
 def can_be_absorbed(graph: Contents) -> onp.ndarray:
-  """Returns, for each phase, whether absorption can be reached: bool (p,)."""
+  """Returns whether absorption can be reached from each phase.
+
+  The result is a bool array of shape (p,).
+  """
   p = graph.num_phases
   targets = onp.minimum(graph.targets, p)
   return reached(targets, graph.sources, [p], p + 1)[:p]
 
 
 def can_be_reached(graph: Contents) -> onp.ndarray:
-  """Returns whether each phase is reachable from an initial one, bool (p,)."""
+  """Returns whether each phase can be reached from an initial phase.
+
+  The result is a bool array of shape (p,).
+  """
   p = graph.num_phases
   starts = [int(i) for i in onp.flatnonzero(graph.begins[:p])]
   targets = onp.minimum(graph.targets, p)
@@ -191,7 +201,10 @@ def is_acyclic(graph: Contents) -> bool:
 def reached(
   sources: onp.ndarray, targets: onp.ndarray, starts: list[int], size: int
 ) -> onp.ndarray:
-  """Returns whether each vertex is reachable from `starts`, bool (size,)."""
+  """Returns whether each vertex can be reached from `starts`.
+
+  The result is a bool array of shape (size,).
+  """
   heads = _heads(sources, targets, size)
   seen: list[bool] = [False] * size
   open_vertices: list[int] = list(starts)

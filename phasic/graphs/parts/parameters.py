@@ -51,7 +51,7 @@ def _mapping_array(
   if names is None and num_params > 0:
     raise TypeError(
       f"params is a mapping: the graph has {num_params} parameters without "
-      "names, give an array"
+      "names; pass an array instead"
     )
   names = names or ()
   if set(params) != set(names):
@@ -84,7 +84,7 @@ def _refuse_names(
 
 
 def linear(constants: Array, coefficients: Array, params: Array) -> Array:
-  """Computes constants + coefficients @ params, (..., n).
+  """Computes constants + coefficients @ params, an array of shape (..., n).
 
   Args:
     constants: (n,).

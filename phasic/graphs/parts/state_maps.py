@@ -52,7 +52,11 @@ class StateMap(NamedTuple):
     return np.sum(taken, axis=-1)
 
   def with_trap(self, count: int) -> StateMap:
-    """Adds a phase, after the `count` phases, that is mapped to a new last one."""
+    """Adds a trap to both graphs, the first of which has `count` phases.
+
+    The new last phase of the first graph is mapped to the new last phase of
+    the next graph.
+    """
     if self.phases is None:
       return self
     phases = _indices(self.phases)
@@ -62,9 +66,10 @@ class StateMap(NamedTuple):
     return StateMap(np.concatenate([padded, row], axis=0))
 
   def targets(self, count: int) -> Array | None:
-    """Returns the phase that each of `count` phases is mapped to, int32 (p,).
+    """Returns the phase that each of `count` phases is mapped to.
 
-    It is None if no phase changes.
+    The result is an int32 array of shape (count,). It is None if no phase
+    changes.
     """
     if self.phases is None:
       return None

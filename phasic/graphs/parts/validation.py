@@ -86,7 +86,7 @@ def check_initial_mass(
 ) -> None:
   """Raises ValueError unless initial weights without parameters sum to one."""
   if onp.any(coefficients != 0.0):
-    # The sum is unknown until the parameters are given.
+    # The sum depends on the parameters, so it cannot be checked here.
     return
   mass = math.fsum(constants)
   if not abs(mass - 1.0) <= tolerance:

@@ -13,10 +13,10 @@ from phasic.internal import static
 from phasic.internal.arrays import Integer
 from phasic.internal.raw_arguments import shown
 
-# Smaller numbers surely are finite as floats.
+# Numbers below this are surely finite when they are converted to floats.
 _LARGE = 1e300
 
-# The key of the constant term in a mapping.
+# The key of the constant term in a weight that is a mapping.
 CONSTANT = 1
 
 
@@ -35,7 +35,7 @@ class Weight(NamedTuple):
 
 
 class WeightReader:
-  """Reads weights that users give, for known parameters.
+  """Reads the weights that users pass, once the parameters are known.
 
   A number is a constant, a sequence of d numbers are coefficients, and a
   mapping {name: coefficient, 1: constant} may mix.
@@ -181,7 +181,8 @@ def _number(value: object) -> float:
       value = float(value)  # type: ignore[arg-type]
     except OverflowError:
       value = math.inf
-    # All exceptions are caught: arrays and tracers raise their own types.
+    # All exceptions are caught: arrays and tracers raise their own exception
+    # types.
     except Exception:
       raise TypeError(
         f"{shown(value)} is not a number; pass weights that are computed from traced arrays "

@@ -37,7 +37,7 @@ def strongly_connected_components(graph: graph_lib.Graph) -> list[onp.ndarray]:
   """
   successors = host_graphs.successor_lists(host_graphs.read(graph))
   p = len(successors)
-  # Tarjan's discovery indices and low-links.
+  # The discovery index and the low-link of each phase in Tarjan's algorithm.
   number, lowest = [-1] * p, [0] * p
   unfinished: list[int] = []
   waits = [False] * p

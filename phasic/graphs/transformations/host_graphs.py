@@ -297,7 +297,10 @@ def successor_lists(host: HostGraph) -> list[list[int]]:
 def sums_by_source(
   host: HostGraph, values: Sequence[float] | onp.ndarray
 ) -> onp.ndarray:
-  """Sums values (m,) of edges over the edges that leave each phase, (p,)."""
+  """Sums values of edges over the edges that leave each phase.
+
+  The values have shape (m,), the sums shape (p,).
+  """
   total = onp.zeros(host.num_phases)
   onp.add.at(total, host.sources, values)
   return total

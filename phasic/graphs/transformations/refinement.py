@@ -32,7 +32,7 @@ class ClassRates:
     )
 
   def affected(self, phases: onp.ndarray) -> onp.ndarray:
-    """Returns the given phases and all predecessors of these."""
+    """Returns the given phases and all their predecessors."""
     edges = _ranges(self._back_starts, phases)
     changed: onp.ndarray = onp.concatenate([phases, self._predecessors[edges]])
     return onp.unique(changed)
@@ -40,7 +40,7 @@ class ClassRates:
   def signatures(
     self, phases: onp.ndarray, classes: onp.ndarray
   ) -> Sequence[bytes]:
-    """Returns a key per phase, equal for equal weights into all other classes.
+    """Returns keys, equal for phases with equal weights into all other classes.
 
     Args:
       phases: the phases that are compared with each other.

@@ -169,7 +169,7 @@ class WeightsTest(test_case.TestCase):
     self.assert_close(
       pm.phase_type.log_prob(times, alpha, by_values), expected, 1e-13
     )
-    with self.assertRaisesRegex(ValueError, "only one may be"):
+    with self.assertRaisesRegex(ValueError, "both given: pass only one"):
       graph.edge_weights([0.5], [1.0] * 4)
     with self.assertRaisesRegex(ValueError, r"edge_values have shape \(3,\)"):
       graph.edge_weights(edge_values=onp.ones(3))
