@@ -19,14 +19,15 @@ from phasic.math.model import value_checks
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import Given
 
-# The range of valid values of arguments, by argument name. The range of the
-# first argument is in `nan_table`.
+# This maps names of arguments to the ranges of their valid values. The range of
+# a function's first argument is in `nan_table`.
 _BY_NAME = {
   "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
   "rewards": value_rules.REWARD,
 }
-# `diagnose` explains NaN, so it accepts invalid models.
+# `diagnose` explains why results are NaN, so invalid models are not reported
+# there.
 _UNCHECKED = "diagnose"
 
 
@@ -90,13 +91,13 @@ def checked(function: object, package: str, name: str) -> object:
     args: Sequence[object],
     kwargs: Mapping[str, object],
   ) -> object:
-    """Returns a result; warns of NaN in it if nothing was warned of."""
+    """Returns the result; warns of NaN in it unless the call has warned."""
     if user_warnings.count() == num_warnings:
       nan_results.warn(package, name, result, args, kwargs)
     return result
 
   def hinted(*args: Given, **kwargs: object) -> object:
-    """Calls the function; errors get a hint if the model was passed first."""
+    """Calls the function; adds a hint to errors if the model comes first."""
     try:
       return function(*args, **kwargs)
     except (TypeError, ValueError) as error:
@@ -107,7 +108,7 @@ def checked(function: object, package: str, name: str) -> object:
         raise
       raise kind(f"{error}; {hint}") from None
 
-  # Pickle stores the function by its public name.
+  # Pickle stores a function by its public name, so the wrapper has this name.
   call.__module__, call.__qualname__, call.__name__ = package, name, name
   return call
 
@@ -159,7 +160,8 @@ def _examined(
     "subtransition" if discrete else "subgenerator",
   )
   for k, constraint in enumerate(constraints):
-    # Initial masses are free coordinates if a mass at zero is given.
+    # If a mass at zero is given, the initial masses need not sum to one by
+    # themselves: they stay as they are.
     if operands.is_edges(arrays[k]) or (k == 0 and known[3] is not None):
       continue
     x, divisors, text = single_rounding.mended(

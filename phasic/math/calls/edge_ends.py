@@ -30,7 +30,7 @@ def as_arrays(tree: _T) -> _T:
 
 
 def as_given(tree: _T, argument: object) -> _T:
-  """Puts sources and targets back into a gradient if they have no leaves.
+  """Puts an argument's static sources and targets into its gradient.
 
   The indices that distributions keep belong to the structure in JAX, so that
   parameters and their gradient must have the same.

@@ -62,7 +62,7 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
 def log_value_and_weight_slopes(
   arguments: TimedModel, discrete: bool = False
 ) -> tuple[Array, Array]:
-  """Computes a log density with weights of phases, and its slopes in them.
+  """Computes a log density with weights, and its derivatives in the weights.
 
   Args:
     arguments: as `operands.convert` returns them, but edges have weights
@@ -83,11 +83,12 @@ def log_value_and_weight_slopes(
 def weight_slopes(
   arguments: TimedModel, cotangent: Array, discrete: bool = False
 ) -> Array:
-  """Computes slopes of a density in weights of phases, (batch..., p).
+  """Computes derivatives of a density with respect to weights of phases.
 
-  They are sums over the times of a model, with factors `cotangent` that broadcast
-  with the times. Other arguments are as in `log_value_and_weight_slopes`, but
-  the batch is the model's.
+  The result has shape (batch..., p). The derivatives are sums over the times
+  of a model, with factors `cotangent` that broadcast with the times. Other
+  arguments are as in `log_value_and_weight_slopes`, but the batch is the
+  model's.
   """
   operands, layout, edges = _laid_out(arguments, discrete)
   (slopes,) = kernel_derivatives.cotangents(

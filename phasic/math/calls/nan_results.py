@@ -27,7 +27,7 @@ def warn(
   args: Sequence[object],
   kwargs: Mapping[str, object],
 ) -> None:
-  """Warns of NaN in a result that the arguments did not have.
+  """Warns of NaN in a result, unless the arguments have NaN as well.
 
   Args:
     package: the public module of the function.
@@ -46,7 +46,7 @@ def warn(
     diagnose = sys.modules[package].diagnose
     why = str(diagnose(*args, **kwargs, method=name)[index])
   except (NotImplementedError, TypeError, ValueError):
-    # A value is traced, or nobody knows the reasons of this function.
+    # A value is traced, or `diagnose` does not know this function.
     why = nan_table.UNKNOWN
   user_warnings.warn(f"{name}{where} is NaN: {why}")
 

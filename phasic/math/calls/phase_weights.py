@@ -26,8 +26,9 @@ from phasic.math.numeric import array_utils
 from phasic.math.portable import portable_edges
 
 _LOG = "log_density"
-# Both parts of w get a multiple of e, so that neither is zero. It is far below
-# the size of w, and far above rounding errors of products of e.
+# The same number is added to all entries of the positive and of the negative
+# part of w, so that neither part is zero. This factor makes the number far
+# smaller than w, and far larger than rounding errors.
 _SHARE = 2.0**-30
 
 
@@ -59,7 +60,8 @@ def _backward(
   weights = arrays[2]
   mean = np.sum(slopes_cotangent * slopes, axis=-1)[..., None]
   signed = slopes_cotangent + weights * (value_cotangent - mean)
-  # Rounding errors of differences are no part of w, but its derivatives are.
+  # Where w may be only the rounding error of a difference, its value is set to
+  # zero. Its derivatives are kept.
   terms = np.abs(slopes_cotangent) + weights * (
     np.abs(value_cotangent) + np.abs(mean)
   )
@@ -143,7 +145,7 @@ def _along(
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along, nondiff_argnums=(0,)
 )
 def log_value_and_slopes(discrete: bool, *arrays: Array) -> tuple[Array, Array]:
-  """Computes a log density with weights, and its derivatives in them.
+  """Computes a log density with weights, and its derivatives in the weights.
 
   The weights, the mass at zero and coefficients are constants to derivatives.
 

@@ -167,7 +167,10 @@ def all_pairs(m: int, n: int) -> tuple[onp.ndarray, onp.ndarray]:
 
 
 def full_exits(parts: ChainParts) -> Array:
-  """Returns the exits of all phases, (..., p); zero where there is none."""
+  """Returns the exits of all phases, zero for a phase without exit.
+
+  The result has shape (..., p).
+  """
   places = onp.full(parts.num_phases, len(parts.ends))
   places[parts.ends] = onp.arange(len(parts.ends))
   none = np.zeros((1,), dtype=parts.initial.dtype)
@@ -175,7 +178,7 @@ def full_exits(parts: ChainParts) -> Array:
 
 
 def mass(parts: ChainParts) -> Array:
-  """Computes P(X > 0), (...), as the sum of initial masses."""
+  """Computes P(X > 0) as the sum of initial masses, an array of shape (...)."""
   return np.sum(parts.initial, axis=-1)
 
 

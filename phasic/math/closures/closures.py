@@ -50,7 +50,7 @@ def convolution(parts: Sequence[ChainParts]) -> ChainParts:
   chain_parts.check_size(
     "the sum", phases, edges + sum(m * n for m, n in pairs)
   )
-  # Each chain starts where the one before it ends.
+  # The phases of each chain come after the phases of the chain before it.
   before = onp.cumsum([0, *(x.num_phases for x in parts)])
   sources = [x.sources + n for x, n in zip(parts, before)]
   targets = [x.targets + n for x, n in zip(parts, before)]

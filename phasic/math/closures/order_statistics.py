@@ -31,19 +31,20 @@ _WHAT = "the order statistic"
 
 
 def check_size(p: int, n: int, k: int) -> int:
-  """Returns the number of phases of the chain of the k-th smallest of n times.
+  """Returns how many phases the k-th smallest of n times needs.
 
   Raises:
     ValueError: there are too many.
   """
-  # In each state at least n - k + 1 of the n times still run. So the states are
-  # the multisets of at most n phases, without those of at most n - k phases.
+  # A state is the multiset of the phases of the times that still run. These are
+  # n - k + 1 to n times, and there are (m + p choose p) multisets of at most m
+  # phases.
   phases = math.comb(n + p, p) - math.comb(n - k + p, p)
   chain_parts.check_size(_WHAT, phases, 0)
   if phases * p > chain_parts.MAX_EDGES:
     raise ValueError(
-      f"{_WHAT} has {phases} phases, each with the number of times in each of {p} "
-      f"phases: these numbers must be at most {chain_parts.MAX_EDGES}; take fewer "
+      f"{_WHAT} has {phases} phases, each with {p} counts of times: there must "
+      f"be at most {chain_parts.MAX_EDGES} counts in all; take fewer "
       "times, or a distribution with fewer phases"
     )
   return phases
@@ -61,15 +62,17 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   phases = check_size(p, n, k)
   levels = range(n, n - k, -1)
   if parts.stay is None:
-    # A transition is possible in the states with a time in its source, which
-    # are as many as those with one time less.
+    # A transition is possible in each state with a time in the transition's
+    # source. Without this time the state has one time less: such states are
+    # counted.
     active = math.comb(n + p - 1, p) - math.comb(n - k + p - 1, p)
     transitions = len(parts.sources) + len(parts.ends)
     chain_parts.check_size(_WHAT, phases, active * transitions)
   else:
     order_steps.check_size(parts, levels)
   sizes = [order_steps.num_multisets(p, m) for m in levels]
-  # With n - k times still running, the k-th smallest has ended.
+  # When only n - k times still run, the k-th smallest has ended: the last entry
+  # is the index of absorption.
   first = dict(zip(range(n, n - k - 1, -1), _sums(sizes), strict=True))
   counts = order_steps.levels(p, levels)
   start = _start(parts, n, counts)

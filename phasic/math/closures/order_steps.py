@@ -126,7 +126,7 @@ def _phases(
   """
   after = multisets(p + 1, m)
   running = m - after[:, p]
-  # With so many times still running the order statistic has ended.
+  # The order statistic has ended as soon as only `last` times still run.
   last = min(first)
   starts = onp.full(max(first) + 1, phases)
   starts[list(first)] = list(first.values())
@@ -138,7 +138,8 @@ def _one_more(parts: ChainParts, m: int, level: _Steps) -> _Steps:
   """Computes the joint steps of m chains from the steps of m - 1 chains."""
   p = parts.num_phases
   counts: onp.ndarray = multisets(p, m)
-  # Choose the chain in the highest phase of a multiset as the m-th one.
+  # Of the m chains of a multiset, take a chain in the highest phase as the
+  # m-th.
   phase = p - 1 - onp.argmax(counts[:, ::-1] > 0, axis=-1)
   counts[onp.arange(len(counts)), phase] -= 1
   rest = multiset_indices(counts)
@@ -211,7 +212,10 @@ def num_multisets(p: int, m: int) -> int:
 
 
 def levels(p: int, sizes: Sequence[int]) -> onp.ndarray:
-  """Lists the multisets of each size, one size after the other, (n, p)."""
+  """Lists the multisets of each size, one size after the other.
+
+  The result has shape (n, p), with a row for each multiset.
+  """
   return onp.concatenate([multisets(p, m) for m in sizes])
 
 
@@ -221,9 +225,9 @@ def multisets(p: int, m: int) -> onp.ndarray:
   Each row says how often each phase is in the multiset: (num_multisets(p, m), p).
   """
   count = num_multisets(p, m)
-  # With a_i the number in the phases up to i, the index of a multiset is
-  # count - 1 less the sum of (a_i + i choose i + 1) over i < p - 1. Each table
-  # has these numbers for a_i = 0, ..., m.
+  # Let a_i be the number of entries in the phases 0, ..., i. The index of a
+  # multiset is count - 1 minus the sum of (a_i + i choose i + 1) over
+  # i < p - 1. Table i has this binomial coefficient for a_i = 0, ..., m.
   tables = [onp.arange(m + 1)]
   for _ in range(p - 2):
     tables.append(onp.cumsum(tables[-1]))

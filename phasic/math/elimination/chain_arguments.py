@@ -76,7 +76,7 @@ def convert(
 def aligned_arrays(
   model: Model, batch: static.Shape = ()
 ) -> tuple[ChainArguments, static.Shape, str]:
-  """Gives the arrays of a model one batch rank.
+  """Pads the arrays of a model to the same number of batch dimensions.
 
   Args:
     model: initial_probs; subgenerator or subtransition, or edges; exits and

@@ -34,15 +34,16 @@ from phasic.math.numeric import array_utils
 # The largest order of a moment: 171! is out of the range of float64.
 MAX_ORDER = 170
 
-# Edges that need no conversion are float64.
+# The precision of edges that need no conversion, which are float64.
 _EPSILON = static.finfo_eps("float64")
 
 MEAN, VARIANCE, STDDEV = "mean", "variance", "stddev"
 SECOND_MOMENT = "second moment"
 
-# With at most this many edges mean and variance are computed together where
-# they are kept, and where compilers merge the calls of a user who needs both.
-# With few edges the mean alone is fast anyway.
+# Up to this number of edges, one elimination computes mean and variance
+# together. It serves both calls where results are kept, and where compilers
+# merge equal calls. With so few edges, computing both is fast for callers who
+# need only the mean.
 _MOST_SHARED = 4096
 
 
@@ -117,7 +118,9 @@ def value_of_operands(
   edges: EdgeArrays,
   discrete: bool,
 ) -> Array:
-  """Evaluates a rule for the kernel's operands of a model, (batch..., event).
+  """Evaluates a rule for the kernel's operands of a model.
+
+  The result has shape (batch..., event).
 
   Args:
     rule: as in `value`, without options and further arrays.
@@ -187,7 +190,10 @@ def shares_elimination(model: Model) -> bool:
 
 
 def mean_and_variance(model: Model, discrete: bool) -> tuple[Array, Array]:
-  """Computes both from one elimination; arguments as `spread_of_arrays`."""
+  """Computes mean and variance from one elimination.
+
+  Arguments are as in `spread_of_arrays`.
+  """
   both = _moments_of_edges(VARIANCE, model, discrete)
   if both is not None:
     return both[0], both[1]
@@ -263,7 +269,7 @@ def _mean_and_spread(
     none = np.zeros(
       (*static.shape(model.initial)[:-1], 0), dtype=model.initial.dtype
     )
-    # The call takes a matrix in place of the weights of edges.
+    # The kernel takes the whole matrix in place of the weights of edges.
     edge_list = chain_solves.SystemEdges(
       elimination_ops.NO_EDGES,
       model.rates,

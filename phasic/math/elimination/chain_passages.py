@@ -25,13 +25,16 @@ from phasic.math.elimination import killing as killing_lib
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 
-# Entry phases make elimination several times slower. So larger graphs do
-# without them, and their expected times must be in range as well.
+# Models with more phases get no entry phases, which make elimination several
+# times slower. Then the expected times must be in range, too.
 _MOST_ENTRY_PHASES = 1024
 
 
 def sojourn_times(system: chain_solves.System) -> Array:
-  """Computes expected sojourn times in the phases, (..., p); inf in a trap."""
+  """Computes the expected sojourn times in the phases; inf in a trap.
+
+  The result has shape (..., p).
+  """
   y = chain_solves.sojourns(chain_solves.natural(system))
   return chain_solves.checked_entries(system, y)
 
@@ -83,7 +86,7 @@ def _without_traps(
   system = chain_solves.natural(system)
   fixed = autodiff.stop_gradient
   constant = system._replace(weights=fixed(system.weights))
-  # Times that overflow are no trap.
+  # A phase whose expected time overflows is not a trap.
   trapped = chain_solves.traps(constant)
   trapped = trapped & (chain_solves.absorption_probs(constant) == 0)
   rates = np.where(trapped, 1.0, 0.0)
@@ -111,7 +114,10 @@ def _undefined_jumps(
 
 
 def visits(system: chain_solves.System) -> Array:
-  """Computes the expected numbers of visits to the phases, (..., p)."""
+  """Computes the expected numbers of visits to the phases.
+
+  The result has shape (..., p).
+  """
   p = static.shape(system.initial)[-1]
   if _may_have_entry_phases(system):
     y = chain_solves.sojourns(_with_entry_phases(system))
@@ -125,11 +131,11 @@ def visits(system: chain_solves.System) -> Array:
 
 
 def jumps(system: chain_solves.System) -> Array:
-  """Computes the expected numbers of jumps along the edges, (..., m).
+  """Computes the expected numbers of jumps along the edges.
 
-  They are rates times expected sojourn times. If such a time is out of range,
-  the expected number of visits to the edge's source is multiplied by the
-  probability that a visit ends by this edge.
+  The result has shape (..., m). The numbers are rates times expected sojourn
+  times. If such a time is out of range, the expected number of visits to the
+  edge's source is multiplied by the probability that a visit ends by this edge.
   """
   if not _may_have_entry_phases(system):
     return chain_solves.checked_entries(system, _flows(system))
@@ -158,7 +164,9 @@ def jumps(system: chain_solves.System) -> Array:
 
 
 def hitting(system: chain_solves.System, targets: Array) -> Array:
-  """Computes the probability of ever being in a target phase, (...).
+  """Computes the probability of ever being in a target phase.
+
+  The result has shape (...).
 
   Args:
     system: the system.
@@ -181,20 +189,22 @@ def hitting(system: chain_solves.System, targets: Array) -> Array:
 
 
 def laplace(system: chain_solves.System, u: Array) -> Array:
-  """Computes E exp(-u X), (...), by killing at rate u.
+  """Computes E exp(-u X) by killing at rate u, an array of shape (...).
 
   Args:
     system: the system.
     u: (...).
   """
-  # In the scaled unit u may be out of range.
+  # Use the model's own unit of time: in the scaled unit u may be out of range.
   system = chain_solves.natural(system)
   value = _survival(system, system.weights, u[..., None])
   return value * np.where(u >= 0, 1.0, math.nan)
 
 
 def generating(system: chain_solves.System, z: Array) -> Array:
-  """Computes E z^N, (...), by survival of each step with probability z.
+  """Computes E z^N: the chain survives each step with probability z.
+
+  The result has shape (...).
 
   Args:
     system: the system.
@@ -240,7 +250,8 @@ def _with_entry_phases(system: chain_solves.System) -> chain_solves.System:
   p = static.shape(system.initial)[-1]
   indices = structures.cast(system.indices, "int32")
   sources, targets = indices[0], indices[1]
-  # The index of absorption changes from p to 2 p, after the entry phases.
+  # The entry phases have the indices p, ..., 2 p - 1, so the index of
+  # absorption changes from p to 2 p.
   ahead = np.where(targets == sources, 0, p)
   targets = targets + structures.cast(ahead, "int32")
   phases = structures.cast(onp.arange(p), "int32")

@@ -34,12 +34,12 @@ from phasic.math.numeric import exact_sums
 from phasic.math.numeric import kept_indices
 from phasic.math.portable import elimination
 
-# Indices of edges; host arrays for a dense matrix.
+# The indices of edges. They are host arrays if the model has a dense matrix.
 Indices: TypeAlias = Array | onp.ndarray
 
 
 class Weighted(NamedTuple):
-  """The part of a linear system that its solution needs.
+  """The edges of a linear system, which suffice to solve it.
 
   Attributes:
     indices: sources, then targets, int32 (2, m).
@@ -248,7 +248,7 @@ def _kept(
 
 @functools.lru_cache(maxsize=8)
 def all_indices(p: int) -> onp.ndarray:
-  """Returns sources and targets of all edges between p phases, then exits."""
+  """Returns sources and targets of all edges between p phases and of exits."""
   phases = onp.arange(p, dtype=onp.int32)
   return onp.stack(
     [
@@ -258,7 +258,8 @@ def all_indices(p: int) -> onp.ndarray:
   )
 
 
-# The logarithm to base two of the least ratio of weights that span many decades.
+# Weights span many decades if the binary logarithm of the ratio of the largest
+# to the smallest weight is above this.
 _WIDE_SPAN = 100.0
 
 
@@ -356,18 +357,19 @@ def solve(
 
 
 def sojourns(system: System) -> Array:
-  """Computes the expected sojourn times y, where (-S)^T y = alpha, (..., p).
+  """Computes the expected sojourn times y, the solution of (-S)^T y = alpha.
 
-  y_i 2^-n is the expected time in phase i, in discrete time the expected
-  number of steps from phase i.
+  The result has shape (..., p). y_i 2^-n is the expected time in phase i, in
+  discrete time the expected number of steps from phase i.
   """
   return solve(system, system.initial[..., None], transposed=True)[..., 0]
 
 
 def absorption_probs(system: System) -> Array:
-  """Computes the absorption probabilities from each phase, (..., p).
+  """Computes the probability of absorption from each phase.
 
-  They are one unless a trap can be reached.
+  The result has shape (..., p). The probabilities are one unless a trap can be
+  reached.
   """
   p = static.shape(system.initial)[-1]
   exits = np.where(system.indices[1] == p, system.weights, 0.0)
@@ -376,27 +378,34 @@ def absorption_probs(system: System) -> Array:
 
 
 def at_sources(system: System, x: Array) -> Array:
-  """Returns the entries of x (..., p) at edges' sources, (..., m)."""
+  """Returns the entries of x at the sources of edges.
+
+  The argument x has shape (..., p), the result (..., m).
+  """
   return np.take(x, system.indices[0], axis=-1)
 
 
 def at_targets(system: System, x: Array) -> Array:
-  """Returns the entries of x (..., p) at edges' targets; 0 at absorption."""
+  """Returns the entries of x at the targets of edges; 0 at absorption.
+
+  The argument x has shape (..., p), the result (..., m).
+  """
   x = np.concatenate([x, np.zeros_like(x[..., :1])], axis=-1)
   return np.take(x, system.indices[1], axis=-1)
 
 
 def leaving_weights(system: System) -> Array:
-  """Returns the weights (..., m), zero for edges from a phase to itself."""
+  """Returns the weights of edges, zero for an edge from a phase to itself."""
   is_loop = system.indices[0] == system.indices[1]
   return np.where(is_loop, 0.0, system.weights)
 
 
 def later_steps(system: System, b: Array) -> Array:
-  """Computes (I - T)^-1 T b, (..., p), for a discrete chain.
+  """Computes (I - T)^-1 T b for a discrete chain.
 
-  The value is a sum of nonnegative terms. Derivatives are computed as those of
-  U b, which avoids cancellation in slow chains.
+  The result has shape (..., p). The value is a sum of nonnegative terms.
+  Derivatives are computed as those of U b, which avoids cancellation in slow
+  chains.
   """
   fixed = autodiff.stop_gradient
   stay = fixed(system.stay)
@@ -426,7 +435,10 @@ def sojourns_and_traps(system: System) -> tuple[Array, Array, Array]:
 
 
 def traps(system: System) -> Array:
-  """Returns whether a phase is a trap, (..., p), even one never reached."""
+  """Returns whether each phase is a trap, even if it is never reached.
+
+  The result has shape (..., p).
+  """
   fixed = autodiff.stop_gradient
   constant = system._replace(weights=fixed(system.weights))
   everywhere = np.ones_like(fixed(system.initial))[..., None]
@@ -435,7 +447,10 @@ def traps(system: System) -> Array:
 
 
 def largest_exponent(x: Array) -> Array:
-  """Returns n, (...), such that the largest finite |x| is near 2^n."""
+  """Returns n such that the largest finite |x| is near 2^n.
+
+  The result has shape (...).
+  """
   size = np.abs(autodiff.stop_gradient(x))
   size = np.max(np.where(np.isfinite(size), size, 0.0), axis=-1)
   positive = size > 0
@@ -452,17 +467,18 @@ def undefined(where: Array, *arrays: Array) -> Array:
   total: Array | float = 0.0
   for x in arrays:
     total = total + 0.0 * np.sum(x, axis=-1)
-  # The square root has no derivative at zero.
+  # The square root has no derivative at zero: this makes the derivatives NaN.
   root = np.sqrt(np.where(where, total, 1.0))
-  # Zeros of the arrays' dtype: a choice of two Python numbers is one of doubles.
+  # These zeros have the dtype of the arrays: `np.where` of two Python numbers
+  # would have the dtype float64.
   return root - np.where(where, np.zeros_like(root), 1.0)
 
 
 def checked(system: System, x: Array) -> Array:
-  """Returns x, (...), with NaN where the system is invalid."""
+  """Returns x of shape (...), with NaN where the system is invalid."""
   return x * np.where(system.bad, math.nan, 1.0)
 
 
 def checked_entries(system: System, x: Array) -> Array:
-  """Returns x, (..., n), with NaN where the system is invalid."""
+  """Returns x of shape (..., n), with NaN where the system is invalid."""
   return x * np.where(system.bad, math.nan, 1.0)[..., None]

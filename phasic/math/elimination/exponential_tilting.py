@@ -30,7 +30,9 @@ from phasic.math.numeric import exact_sums
 
 
 def laplace(system: chain_solves.System, u: Array) -> Array:
-  """Computes the Laplace transform E exp(-u X), (...); NaN for u < 0.
+  """Computes the Laplace transform E exp(-u X); NaN for u < 0.
+
+  The result has shape (...).
 
   Args:
     system: the system.
@@ -43,14 +45,16 @@ def laplace(system: chain_solves.System, u: Array) -> Array:
 
 
 def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
-  """Computes the moment generating function E exp(s X), (...).
+  """Computes the moment generating function E exp(s X).
+
+  The result has shape (...).
 
   Args:
     below: whether all s are known to be <= 0.
     system: the system.
     s: (...).
   """
-  # In the scaled unit s may be out of range.
+  # Use the model's own unit of time: in the scaled unit s may be out of range.
   system = chain_solves.natural(system)
   if system.stay is not None:
     with onp.errstate(over="ignore"):
@@ -64,12 +68,13 @@ def generating(below: bool, system: chain_solves.System, s: Array) -> Array:
 
 
 def excess(system: chain_solves.System, s: Array) -> Array:
-  """Computes mean, variance and standard deviation of exp(s X) - 1, (..., 3).
+  """Computes mean, variance and standard deviation of exp(s X) - 1.
 
-  A rule for `chain_calls`, for s > 0. With x_i = E exp(s X) from phase i, the
-  mean is alpha U s x, a sum of nonnegative terms. The variance is computed
-  from the martingale of expected values. At a jump from i to j at time t the
-  martingale changes by exp(s t) (x_j - x_i), so the variance is
+  The result has shape (..., 3). This is a rule for `chain_calls`, for s > 0.
+  With x_i = E exp(s X) from phase i, the mean is alpha U s x, a sum of
+  nonnegative terms. The variance is computed from the martingale of expected
+  values. At a jump from i to j at time t the martingale changes by exp(s t)
+  (x_j - x_i), so the variance is
 
       sum_i alpha_i (x_i - E exp(s X))^2 + alpha (-(S + 2 s I))^-1 d,
       d_i = sum_j w_ij (x_i - x_j)^2.
@@ -122,11 +127,12 @@ def excess(system: chain_solves.System, s: Array) -> Array:
 
 
 def longest_time(system: chain_solves.System, s: Array) -> Array:
-  """Computes the largest mean time to absorption of a tilted chain, (...).
+  """Computes the largest mean time to absorption of a tilted chain.
 
-  The chain is tilted by exp(s X), and the maximum is over the phases that alpha
-  can reach. This is a rule for `chain_calls`, for s > 0. The result is a
-  constant for derivatives, and a placeholder for s at or above the decay rate.
+  The result has shape (...). The chain is tilted by exp(s X), and the maximum
+  is over the phases that alpha can reach. This is a rule for `chain_calls`, for
+  s > 0. The result is a constant for derivatives, and a placeholder for s at or
+  above the decay rate.
   """
   fixed = autodiff.stop_gradient
   system = chain_solves.natural(system)
@@ -250,7 +256,8 @@ def _solution(
   number = array_ops.segment_sum(
     np.where(leaving > 0, 1.0, 0.0), system.indices[0], p
   )
-  # The decay rate of a phase with a single edge is known exactly.
+  # The decay rate of a phase with a single edge is known exactly, so it is
+  # compared without a margin for rounding errors.
   slow = reached & (number == 1) & (total <= growth[..., None])
   above = np.any(slow, axis=-1) & (growth > 0)
   code = np.where(
@@ -287,8 +294,8 @@ def _eliminate(off: Array, exits: Array, growth: Array) -> tuple[Array, Array]:
   dtype = static.dtype_name(exits)
   units = structures.cast(onp.eye(p)[order], dtype)
   remain = structures.cast(onp.tril(onp.ones((p, p)), -1)[order], dtype)
-  # Row sums of -(S + s I): a pivot is a row sum plus the row's weights to the
-  # phases that remain.
+  # `net` has the row sums of -(S + s I). A pivot is a row sum plus the row's
+  # weights to the phases that remain.
   net = exits - growth[..., None]
   off = off + np.zeros_like(net)[..., None]
   exits = exits + np.zeros_like(net)

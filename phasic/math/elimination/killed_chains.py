@@ -31,12 +31,14 @@ from phasic.math.model.model_types import Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
 
-# Sources, targets and weights of edges.
+# A part of a chain: the sources, targets and weights of some of its edges.
 Part: TypeAlias = tuple[chain_solves.Indices, chain_solves.Indices, Array]
 
 
 class Option(NamedTuple):
-  """The first option of a rule for `chain_calls` that uses a killed chain.
+  """The kind of a killed chain: its time, and whether its edges have stays.
+
+  It is the first option of a rule for `chain_calls` that uses a killed chain.
 
   Attributes:
     discrete: whether time is discrete.
@@ -85,12 +87,12 @@ class Killed(NamedTuple):
 
   @property
   def keep(self) -> Array | float:
-    """The factor that killing leaves of each weight, 1 - c in discrete time."""
+    """The share of each weight that killing leaves: 1 - c in discrete time."""
     return 1.0 if self.unit is not None else 1.0 - self.rate
 
   @property
   def rates(self) -> Array:
-    """The killing rate, (1,)."""
+    """The killing rate, an array of shape (1,)."""
     return np.reshape(self.rate, (1,))
 
 
@@ -122,7 +124,7 @@ def edges(option: Option, system: chain_solves.System) -> Part:
 
 
 def good_times(times: Array, discrete: bool) -> Array:
-  """Returns which times are valid, as a boolean array (...)."""
+  """Returns which times are valid, a boolean array of shape (...)."""
   good = (times >= 0) & (times < math.inf)
   return good & (np.floor(times) == times) if discrete else good
 
@@ -210,7 +212,7 @@ def density(
   times: Array,
   kind: str = "density",
 ) -> Array:
-  """Computes the density of absorption of the chain with the edges of `parts`.
+  """Computes the absorption density of the chain that `parts` describe.
 
   Args:
     discrete: whether time is discrete.

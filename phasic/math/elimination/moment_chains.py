@@ -101,7 +101,10 @@ def variance(root: bool, system: chain_solves.System) -> Array:
 
 
 def means(system: chain_solves.System, rewards: Array) -> Array:
-  """Computes means of accumulated rewards, (..., R), as in `covariance`."""
+  """Computes the means of accumulated rewards, an array of shape (..., R).
+
+  Arguments are as in `covariance`.
+  """
   y, _, r, infinite, undefined = start_all(system, rewards)
   columns = np.moveaxis(r, -1, -2)
   total, exponent = exact_sums.dot(y[..., None, :], columns)
@@ -112,9 +115,10 @@ def means(system: chain_solves.System, rewards: Array) -> Array:
 
 
 def covariance(system: chain_solves.System, rewards: Array) -> Array:
-  """Computes covariances of accumulated rewards, (..., R, R).
+  """Computes the covariances of accumulated rewards.
 
-  They are NaN where a mean is infinite.
+  The result has shape (..., R, R). Covariances are NaN where a mean is
+  infinite.
 
   Args:
     system: the system.
@@ -139,9 +143,9 @@ def covariance(system: chain_solves.System, rewards: Array) -> Array:
 
 
 def cross_moments(system: chain_solves.System, rewards: Array) -> Array:
-  """Computes E[Y_a Y_b], (..., R, R); inf where a mean is infinite.
+  """Computes E[Y_a Y_b] for all a and b; inf where a mean is infinite.
 
-  Arguments are as in `covariance`.
+  The result has shape (..., R, R). Arguments are as in `covariance`.
   """
   y, _, r, infinite, undefined = start_all(system, rewards)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]
@@ -190,8 +194,8 @@ def _changes(
   """
   x, d = chain_solves.solve(system, r, gives_edges=True)
   mean = np.sum(system.initial[..., None] * x, axis=-2)[..., None, :]
-  # Differences in a trap are NaN. They do not matter for edges that are never
-  # taken.
+  # Differences in a trap are NaN. On edges that are never taken they do not
+  # matter, so they are set to zero.
   unused = (autodiff.stop_gradient(z) == 0)[..., None] & np.logical_not(
     np.isfinite(d)
   )
@@ -251,8 +255,9 @@ def start_all(
     system.weights,
     np.sum(rewards, axis=-1),
   )
-  # Callers set infinite totals to inf. Rewards with a finite total are zero in
-  # all traps that alpha reaches.
+  # Rewards of infinite totals are set to zero, since callers set these totals
+  # to inf. All other rewards are zero in the traps that alpha reaches, so the
+  # infinite times there can be set to zero, too.
   r = array_utils.zero_where(infinite[..., None, :], r)
   y, z = (np.where(x == math.inf, 0.0, x) for x in (y, z))
   return y, z, r, infinite, undefined
@@ -286,7 +291,8 @@ def _next_sum(
   Here `sums` are b_1, ..., b_{k-1}, as described above for this module.
   """
   k = len(sums) + 1
-  # Second derivatives of r**k at zero are NaN in TensorFlow.
+  # Second derivatives of r**k at zero are NaN in TensorFlow, so powers are
+  # computed as products.
   powers: list[Array] = [np.ones_like(r)]
   for _ in range(k):
     powers.append(powers[-1] * r)

@@ -31,7 +31,7 @@ def model_of_cause(
   prob_zero: Array | None,
   has_atom: bool,
 ) -> Model:
-  """Builds the defective model of time until absorption by one cause.
+  """Builds the defective model of the time until absorption by one cause.
 
   Args:
     cause: its number c.
@@ -67,7 +67,7 @@ def cause_probs(
   cause_of_atom: int | None,
   discrete: bool = False,
 ) -> Array:
-  """Computes the probabilities of the causes, (..., count).
+  """Computes the probabilities of the causes, an array of shape (..., count).
 
   They are sums of expected passages of edges to absorption.
 

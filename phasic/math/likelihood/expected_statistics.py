@@ -169,7 +169,9 @@ def expected_statistics(
 
 
 def weight_rule(function: str, has_upper: bool) -> value_rules.ValueRule:
-  """Returns the rule of weights: events may be subtracted from each other.
+  """Returns the rule of observation weights.
+
+  Weights may be negative where events may be subtracted from each other.
 
   Args:
     function: the observed event, a name as in `function_kinds`.

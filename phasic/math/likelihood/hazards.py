@@ -137,7 +137,7 @@ def discrete_log_hazard_function(
 
 
 def evaluate(arguments: Sequence[Given], discrete: bool) -> Array:
-  """Computes the hazard of initial masses, rates, times, exits and atom."""
+  """Computes the hazard, given initial masses, rates, times, exits and atom."""
   # On the portable path a derivative is many times slower than the quotient.
   if discrete or kernel_ops.path_of_call() == "portable":
     return np.exp(evaluate_log(arguments, discrete))

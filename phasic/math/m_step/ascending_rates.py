@@ -36,7 +36,9 @@ def maximized(
   rates: Array,
   statistics: rate_updates.SufficientStatistics,
 ) -> tuple[Array, Array]:
-  """Computes the M-step's initial masses and ascending rates, (..., p) each.
+  """Computes the initial masses and ascending rates of the M-step.
+
+  Both arrays have shape (..., p).
 
   Args:
     old_masses: the masses before the step; zeros stay zero.

@@ -41,7 +41,10 @@ class SufficientStatistics(NamedTuple):
 
   @property
   def total(self) -> Array:
-    """Returns the number of paths (...), including unobserved ones."""
+    """Returns the number of paths, including unobserved paths.
+
+    The result has shape (...).
+    """
     return np.sum(self.starts, axis=-1) + self.atom
 
 
@@ -62,12 +65,13 @@ def edge_parameters(
   edges: Edges,
   statistics: SufficientStatistics,
 ) -> Array:
-  """Computes the EM update of the parameters of edge rates, (..., d).
+  """Computes the EM update of the parameters of edge rates.
 
-  A rate c + sum_k a_k theta_k is treated as parallel edges, one for each term.
-  The expected jumps along the edge are split among the terms in proportion to
-  their rates. So parameters never become negative. If a parameter is the rate
-  of a single edge, its update is the number of jumps over the time.
+  The result has shape (..., d). A rate c + sum_k a_k theta_k is treated as
+  parallel edges, one for each term. The expected jumps along the edge are split
+  among the terms in proportion to their rates. So parameters never become
+  negative. If a parameter is the rate of a single edge, its update is the
+  number of jumps over the time.
 
   Args:
     edges: EdgeRates whose coefficients and constants are >= 0.
@@ -93,7 +97,9 @@ def edge_parameters(
 
 
 def edge_probs(edges: Edges, statistics: SufficientStatistics) -> Array:
-  """Computes the EM update of a discrete chain's edge probabilities, (..., m).
+  """Computes the EM update of the edge probabilities of a discrete chain.
+
+  The result has shape (..., m).
 
   Args:
     edges: EdgeProbs without coefficients; the expected stays in a phase are
@@ -120,7 +126,7 @@ def edge_probs(edges: Edges, statistics: SufficientStatistics) -> Array:
 
 
 def only_rates(edges: Edges) -> Edges:
-  """Returns the edges, whose parameters must be their rates or probabilities.
+  """Returns the edges; raises unless their parameters are their weights.
 
   Raises:
     TypeError: the edges have coefficients or constants.

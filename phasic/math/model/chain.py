@@ -75,7 +75,10 @@ def derive(operands: KernelArrays, eps: float) -> Chain:
 def derive_atom(
   initial_probs: Array, prob_zero: Array, tolerance: float
 ) -> Array:
-  """Derives the mass at zero (...) from operands as in `derive`."""
+  """Derives the mass at zero from the kernel's operands, as `derive` does.
+
+  The result has shape (...).
+  """
   if static.shape(prob_zero)[-1] > 0:
     return prob_zero[..., 0]
   ones = np.ones_like(initial_probs[..., :1])
@@ -102,7 +105,10 @@ def proper_masses(initial_probs: Array, prob_zero: Array | None) -> Array:
 
 
 def good_start(initial_probs: Array, atom: Array) -> Array:
-  """Returns whether the initial masses and the atom are valid (...)."""
+  """Returns whether the initial masses and the atom are valid.
+
+  The result has shape (...).
+  """
   good = (initial_probs >= 0) & (initial_probs < math.inf)
   return np.all(good, axis=-1) & (atom >= 0) & (atom <= 1)
 
@@ -114,7 +120,7 @@ def snap(x: Array, tolerance: Array | float) -> Array:
 
 
 def with_absorbing_state(chain: Chain) -> Chain:
-  """Adds absorption as a state, which has the atom as initial mass.
+  """Adds absorption as a state whose initial mass is the atom at zero.
 
   Its mass at time t is the cumulative distribution function.
   """
@@ -215,7 +221,7 @@ def derive_steps(
 
 
 def steps_with_absorbing_state(chain: StepChain) -> StepChain:
-  """Adds absorption as a state, which has the atom as initial mass.
+  """Adds absorption as a state whose initial mass is the atom at zero.
 
   Its mass after k steps is the cumulative distribution function.
   """

@@ -128,7 +128,7 @@ def check_shapes(edges: Edges) -> None:
 
 
 def check_range(edges: Edges, phases: int) -> None:
-  """Raises ValueError if the phase index of an edge is known to be invalid."""
+  """Raises ValueError for an edge whose phase index is concrete and invalid."""
   rows = (("sources", edges.sources, 0), ("targets", edges.targets, 1))
   for name, indices, above in rows:
     known = static.concrete(indices)
@@ -170,7 +170,7 @@ def arrays(edges: Edges, batch_rank: int) -> tuple[Array, Array, Array]:
 
 
 def stacked(sources: Array, targets: Array) -> tuple[Array]:
-  """Returns sources and targets as one array, (2, m)."""
+  """Returns sources and targets as one array of shape (2, m)."""
   return (np.stack([sources, targets]),)
 
 

@@ -27,7 +27,7 @@ _SAMPLE = (
 )
 _ENDLESS = "the mean is inf: absorption may never come, or the tail is heavy"
 _NOT_DEFINED = "it is not defined where a mean is inf"
-# The reason of a NaN of which nothing else is known.
+# The reason that is given for a NaN if no other reason is found.
 UNKNOWN = (
   "it is not defined there, too few digits would be left, memory did not "
   "suffice, or it asks for more steps than the work limit"
@@ -35,7 +35,7 @@ UNKNOWN = (
 
 
 class Method(NamedTuple):
-  """The argument of a method or function, and another reason of its NaN.
+  """The argument of a method or function, and the reasons for NaN results.
 
   Attributes:
     why: the reason if model and argument are valid.
@@ -107,7 +107,7 @@ METHODS = {
 
 
 def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
-  """Returns the row of a method in the table, given its name and all names.
+  """Returns the entry of a method in `METHODS`; its name must be in `names`.
 
   Raises:
     ValueError: the name is not one of these.
@@ -121,7 +121,7 @@ def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
 
 
 def rule(method: Method, discrete: bool) -> value_rules.ValueRule | None:
-  """Returns the rule of a method's argument; in discrete time it is a count."""
+  """Returns the rule of a method's argument; discrete times are counts."""
   is_count = discrete and method.rule is value_rules.TIME
   return value_rules.COUNT if is_count else method.rule
 
@@ -129,7 +129,7 @@ def rule(method: Method, discrete: bool) -> value_rules.ValueRule | None:
 def check_argument(
   method: str, argument: str, value: object, upper: object = None
 ) -> None:
-  """Raises ValueError for a missing argument, or one that a method lacks."""
+  """Raises ValueError for a missing argument, or one that a method rejects."""
   if not argument:
     for name, x in (("value", value), ("upper", upper)):
       if x is not None:
@@ -150,7 +150,7 @@ def method_reasons(
   reasons: Callable[[onp.ndarray, str], onp.ndarray] | None,
   is_vector: bool = False,
 ) -> onp.ndarray:
-  """Returns why results of a method are NaN if they are.
+  """Returns for each result of a method why it is NaN, if it is.
 
   Args:
     method: the method's row of the table.
@@ -179,7 +179,7 @@ def method_reasons(
 
 
 def result_reasons(results: onp.ndarray, why: onp.ndarray) -> onp.ndarray:
-  """Returns the reasons of results that have no value or no derivative.
+  """Returns the reasons why results have no value or no derivative.
 
   Args:
     results: results of a method.

@@ -30,7 +30,7 @@ from phasic.math.model.model_types import (
 )
 from phasic.math.numeric import array_utils
 
-# The class of edges that may be passed instead of each matrix, by name.
+# This maps the name of a matrix to the class of edges that may replace it.
 EDGES: dict[str, type[Edges]] = {
   "subgenerator": edge_rates.EdgeRates,
   "subtransition": edge_probs.EdgeProbs,
@@ -268,7 +268,8 @@ def canonical(
   batches = [batch_of(x, rank) for x, rank in model]
   times_shape = static.shape(times)
   sizes = (*batches[0], *batches[1], *batches[2], *batches[3], *times_shape)
-  # Sizes that are not known may have no hash.
+  # Sizes that are not known may have no hash, so they cannot be keys of a
+  # cache.
   find = _kept_layout if {*map(type, sizes)} <= {int} else _find_layout
   layout = find(tuple(batches), times_shape, names[2])
   none = (*[1] * len(layout.kept), 0)

@@ -42,7 +42,7 @@ def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
   chosen = {int(i) for i in numbers}
   wrong = [i for i in chosen if not 0 <= i < p]
   if wrong:
-    raise ValueError(f"phases has {wrong[0]}: it must be in [0, {p})")
+    raise ValueError(f"phases has the entry {wrong[0]}: it must be in [0, {p})")
   return [float(i in chosen) for i in range(p)]
 
 
@@ -81,7 +81,7 @@ def weighted_rewards(
   name: str,
   other_arguments: Mapping[str, ArrayLike | None],
 ) -> Array:
-  """Multiplies rewards by a factor each: computes r_ir f_r, (..., p, R).
+  """Computes weighted rewards r_ir f_r, an array of shape (..., p, R).
 
   Args:
     rewards: r, (..., p, R).

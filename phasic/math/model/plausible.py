@@ -56,7 +56,7 @@ def _size(x: object) -> int:
 
 
 def is_given_model(model: Sequence[Given], discrete: bool) -> bool:
-  """Returns whether a model as given seems valid.
+  """Returns whether a model, as a user passes it, seems valid.
 
   A model that is not on the host seems valid, and so does one whose types or
   shapes do not fit: the functions of `math` raise for it.
@@ -206,7 +206,7 @@ def full_transition_matrix(x: onp.ndarray) -> int | None:
 
 
 def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
-  """Finds the largest exit of a matrix all of whose exits count as zero.
+  """Finds the largest exit of a matrix, if all its exits count as zero.
 
   Args:
     x: rates or probabilities of a step, (..., p, p), without exits.
@@ -228,7 +228,10 @@ def largest_lost_exit(x: onp.ndarray, discrete: bool) -> float | None:
 
 
 def are_single(x: onp.ndarray) -> onp.ndarray:
-  """Returns which rows of a float64 array hold only float32 numbers, (...)."""
+  """Returns which rows of a float64 array hold only float32 numbers.
+
+  The result has shape (...).
+  """
   if x.dtype != onp.float64:
     return onp.zeros(x.shape[:-1], bool)
   with onp.errstate(over="ignore"):

@@ -25,7 +25,7 @@ _Exits = TypeVar("_Exits")
 def as_edges(
   name: str, matrix: _Matrix, exits: _Exits, discrete: bool
 ) -> tuple[_Matrix | Edges, _Exits | None]:
-  """Converts a sparse matrix and its exits to edges; returns others unchanged.
+  """Converts a sparse matrix and its exits to edges; leaves other matrices.
 
   The entries off the diagonal are edges between phases, and each phase has
   an edge to absorption. The exit of a phase is taken from `exits`, or derived

@@ -104,11 +104,11 @@ def check(
 def check_sums(
   name: str, x: Array, good: Array, rule: str, sums: Array
 ) -> Array:
-  """Checks sums over the last axis of `x`, (..., n), and returns `x`.
+  """Checks sums over the last axis of `x`, and returns `x`.
 
   Args:
     name: the name of the sums in messages.
-    x: the argument.
+    x: the argument, (..., n).
     good: (...), whether each sum is valid.
     rule: the rule, as the end of the message.
     sums: (...), the sums.

@@ -220,9 +220,10 @@ def reward_cross_moments(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
+  """Computes E[Y_a Y_b] for all pairs of totals.
 
-  It is infinite where the mean of a total is infinite.
+  The result has shape (..., R, R), and is inf where the mean of a total is
+  infinite. Arguments are as in `reward_covariance`.
 
   Example: tosses of a coin for the first and for the second head.
 

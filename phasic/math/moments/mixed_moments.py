@@ -71,7 +71,8 @@ def lowered(
   return np.take(x, columns, axis=-1)
 
 
-# The largest number of moments E[Y^m] with m <= orders, which are all computed.
+# The largest number of moments E[Y^m] with m <= orders, since all of them are
+# computed.
 MAX_PRODUCTS = 2**16
 
 
@@ -155,7 +156,10 @@ def factors(level: Sequence[tuple[int, ...]], k: int) -> onp.ndarray:
 def moment(
   orders: tuple[int, ...], system: chain_solves.System, rewards: Array
 ) -> Array:
-  """Computes the mixed moment E[Y_1^n_1 ... Y_R^n_R], (...)."""
+  """Computes the mixed moment E[Y_1^n_1 ... Y_R^n_R].
+
+  The result has shape (...).
+  """
   y, _, r, infinite, undefined = moment_chains.start_all(system, rewards)
   endless = np.any(infinite & (onp.asarray(orders) > 0), axis=-1)
   reached = (autodiff.stop_gradient(y) > 0)[..., None]

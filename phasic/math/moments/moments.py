@@ -187,9 +187,10 @@ def reward_means(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes E[Y_a], (..., R); arguments are as in `reward_covariance`.
+  """Computes the means E[Y_a] of all totals, an array of shape (..., R).
 
-  It is infinite if a trap with a positive reward can be reached.
+  Arguments are as in `reward_covariance`. A mean is infinite if a trap with a
+  positive reward can be reached.
 
   Example: the time in two stages, and the time in the second one alone.
 
@@ -247,9 +248,10 @@ def reward_cross_moments(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes E[Y_a Y_b], (..., R, R); arguments as in `reward_covariance`.
+  """Computes E[Y_a Y_b] for all pairs of totals.
 
-  It is infinite where the mean of a total is infinite.
+  The result has shape (..., R, R), and is inf where the mean of a total is
+  infinite. Arguments are as in `reward_covariance`.
 
   Example: the times in two stages, which are independent.
 
@@ -272,7 +274,9 @@ def power(
   discrete: bool,
   **event_ranks: int,
 ) -> Array:
-  """Computes raw moments of the time, or of a total reward, (..., order).
+  """Computes raw moments of the time, or of a total reward.
+
+  The result has shape (..., order).
 
   Args:
     values: a model, optionally with rewards in the third place.

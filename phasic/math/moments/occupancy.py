@@ -35,8 +35,9 @@ from phasic.math.model.model_types import (
 from phasic.math.moments import weighted_models
 from phasic.math.numeric import array_utils
 
-# The product of the fastest rate and a time at which nothing has moved yet. It
-# is zero in single precision.
+# Times whose product with the fastest rate is below this are replaced by a time
+# at which it equals this: until then no mass that counts has moved. In single
+# precision the number is zero.
 _BEGUN = 2.0**-960
 
 
@@ -106,7 +107,7 @@ def discrete_occupancy(
 
 
 def evaluate(arguments: Sequence[Given], discrete: bool) -> Array:
-  """Computes `occupancy` of initial masses, rates, times, exits and atom."""
+  """Computes `occupancy` from initial masses, rates, times, exits and atom."""
   names = operands.argument_names(discrete, "value")
   converted = operands.convert(*arguments, names=names)
   operands.canonical(converted, names)  # Raises if shapes do not broadcast.
@@ -153,7 +154,7 @@ def transient(model: Model, times: Array, discrete: bool) -> Transient:
 
 
 def carried(masses: Array, edges: Edges, times: Array) -> Transient:
-  """Computes how masses, which may be zero, have moved by the given times.
+  """Computes the transient distribution of masses, which may all be zero.
 
   Args:
     masses: of the phases, (..., p).
@@ -173,9 +174,9 @@ def carried(masses: Array, edges: Edges, times: Array) -> Transient:
 
 
 def weighted(model: Model, times: Array, weights: Array) -> Array:
-  """Computes sums over times of weights times P(in phase j at t), (..., p).
+  """Sums the weights times P(in phase j at time t) over the times t.
 
-  One sweep of the kernel serves all times.
+  The result has shape (..., p). One sweep of the kernel serves all times.
 
   Args:
     model: initial_probs, subgenerator or edges, exit_rates, prob_zero.
@@ -239,7 +240,8 @@ def _transient(
   unseen = weighted_models.leads_to(model, hidden, times > 0.0)
   p = static.shape(shares)[-1]
   bound = autodiff.stop_gradient(log_mass) + math.log(p * least)
-  # Masses that are zero keep their derivatives.
+  # Only tiny positive shares become zero: shares of zero keep their
+  # derivatives.
   shares = np.where((shares > 0.0) & (shares < least), 0.0, shares)
   return shares, log_mass, np.where(unseen, bound, none)
 

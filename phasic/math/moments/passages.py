@@ -55,9 +55,10 @@ def expected_visits(
   exit_rates: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes the expected numbers of visits to the phases, (..., p).
+  """Computes the expected numbers of visits to the phases.
 
-  Starts count as visits. Arguments are as in `expected_sojourn_times`.
+  The result has shape (..., p). Starts count as visits. Arguments are as in
+  `expected_sojourn_times`.
 
   Example: from the second phase the chain returns with probability 1/2.
 

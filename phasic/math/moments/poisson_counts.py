@@ -119,7 +119,8 @@ def probs(
     An array (..., counts[0] + 1, ..., counts[R - 1] + 1).
   """
   good = np.all(np.all((rates >= 0) & np.isfinite(rates), axis=-1), axis=-1)
-  # In the scaled unit rates may be out of range.
+  # Use the model's own unit of time: in the scaled unit rates may be out of
+  # range.
   system = chain_solves.natural(system)
   system, ends = killing.killed_or_absorbed(system, np.sum(rates, axis=-1))
   alpha = system.initial[..., None, :]

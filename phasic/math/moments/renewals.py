@@ -35,7 +35,8 @@ from phasic.math.numeric import kept_indices
 
 # The largest number of edges that restart a chain after absorption.
 _MAX_STARTS = 2**24
-# The largest product of a rate and a time with derivatives to six digits.
+# Derivatives have six digits up to this product of the fastest rate and the
+# time. Beyond it they are NaN.
 _MOST_JUMPS = 1e10
 
 
@@ -74,9 +75,10 @@ def limited_expected_value(model: Model, times: Array, discrete: bool) -> Array:
 
 
 def limited_moment(model: Model, times: Array, order: int) -> Array:
-  """Computes E[min(X, t)^k / k!] in continuous time, (...).
+  """Computes E[min(X, t)^k / k!] in continuous time.
 
-  It is the integral of u^(k-1) / (k-1)! P(X > u) over u from 0 to t.
+  The result has shape (...). It is the integral of u^(k-1) / (k-1)! P(X > u)
+  over u from 0 to t.
 
   Args:
     model: as in `renewal_density`.
@@ -239,7 +241,8 @@ def _mean_residual(
     option.discrete,
   )
   mean = np.sum(later.probs * means, axis=-1)
-  # The part of the mean in phases whose probabilities underflow is bounded.
+  # The part of the mean in phases whose probabilities underflow is unknown. Its
+  # bound must be below the rounding error of the mean.
   longest = np.max(autodiff.stop_gradient(means), axis=-1)
   lost = np.exp(later.log_lost - autodiff.stop_gradient(later.log_mass))
   enough = static.finfo_eps(mean) * autodiff.stop_gradient(mean)
@@ -247,7 +250,8 @@ def _mean_residual(
   mean = np.where(never, math.inf, mean)
   good = good & (never | (lost * longest <= enough))
   mean = chain_solves.checked(system, np.where(good, mean, math.nan))
-  # Derivatives of shares are differences of sums that grow like the time.
+  # Derivatives of shares are differences of sums that grow like the time. At
+  # late times too few digits are left, so they are NaN.
   weights = array_utils.joined(system.weights, 0.0 * system.initial[..., :1])
   fastest = np.max(autodiff.stop_gradient(weights), axis=-1)
   late = fastest * times > _MOST_JUMPS

@@ -37,7 +37,9 @@ from phasic.math.numeric import array_utils
 def raw_moments(
   model: Model, limit: Array, order: int, discrete: bool
 ) -> Array:
-  """Computes E[X^k | X <= t] for k = 1, ..., order, (..., order).
+  """Computes E[X^k | X <= t] for k = 1, ..., order.
+
+  The result has shape (..., order).
 
   Args:
     model: initial masses, a matrix or edges, exits or None, mass at zero or
@@ -63,7 +65,10 @@ def raw_moments(
 def mean_and_variance(
   model: Model, limit: Array, discrete: bool
 ) -> tuple[Array, Array]:
-  """Computes E[X | X <= t] and the variance; arguments as in `raw_moments`."""
+  """Computes the mean and the variance of X given X <= t.
+
+  Arguments are as in `raw_moments`.
+  """
   log_mass = _log_mass(model, limit, discrete)
   mean = _mean_power(1, model, limit, log_mass, discrete)
   center = np.floor(mean + 0.5) if discrete else mean
@@ -100,9 +105,10 @@ def mean_and_variance(
 
 
 def early_moment(model: Model, limit: Array, order: int) -> Array:
-  """Computes E[(t - X)^k / k!; X <= t] in continuous time, (...).
+  """Computes E[(t - X)^k / k!; X <= t] in continuous time.
 
-  It is the integral of (t - u)^(k-1) / (k-1)! P(X <= u) over u from 0 to t.
+  The result has shape (...). It is the integral of
+  (t - u)^(k-1) / (k-1)! P(X <= u) over u from 0 to t.
 
   Args:
     model: as in `raw_moments`.
@@ -228,5 +234,5 @@ def _stirling(k: int) -> list[int]:
   for _ in range(k - 1):
     padded = [0, *row, 0]
     row = [padded[i] + (i + 1) * padded[i + 1] for i in range(len(row) + 1)]
-    # S(n + 1, i) = i S(n, i) + S(n, i - 1).
+    # Stirling numbers satisfy S(n + 1, i) = i S(n, i) + S(n, i - 1).
   return row

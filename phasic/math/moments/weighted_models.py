@@ -24,7 +24,7 @@ from phasic.math.numeric import array_utils
 
 
 class WeightedModel(NamedTuple):
-  """A model whose phases have one weight each.
+  """A model with a weight for each phase.
 
   Attributes:
     initial: alpha, (..., p), positive somewhere.
@@ -111,7 +111,7 @@ def _edges_of_matrix(
 
 
 def also(good: Array | None, valid: Array) -> Array | None:
-  """Returns factors that are NaN where they were, or where `valid` is false."""
+  """Returns the factors `good`, with NaN also where `valid` is false."""
   if array_utils.are_true(valid):
     return good
   factors = np.where(valid, 1.0, math.nan)
@@ -121,7 +121,7 @@ def also(good: Array | None, valid: Array) -> Array | None:
 def checked_times(
   model: WeightedModel, times: Array, discrete: bool
 ) -> tuple[Array, Array | None]:
-  """Returns times that are valid, and factors of the results as `good`."""
+  """Replaces invalid times, and returns factors that make results there NaN."""
   valid = killed_chains.good_times(times, discrete)
   if not array_utils.are_true(valid):
     times = np.where(valid, times, 0.0)
@@ -135,7 +135,9 @@ def arguments(model: WeightedModel, initial: Array, times: Array) -> TimedModel:
 
 
 def leads_to(model: WeightedModel, hidden: Array, later: Array) -> Array:
-  """Returns whether hidden phases can have mass, (...).
+  """Returns whether hidden phases can have mass.
+
+  The result has shape (...).
 
   Args:
     model: the model.

@@ -29,7 +29,7 @@ def joined(*arrays: Array) -> Array:
 
 
 def expanded(x: Array, shape: static.Shape) -> Array:
-  """Broadcasts an array to a shape, unless it is known to have it."""
+  """Broadcasts an array to a shape, unless it is known to have that shape."""
   x_shape = static.shape(x)
   is_known = {*map(type, x_shape), *map(type, shape)} <= {int}
   return x if is_known and x_shape == shape else np.broadcast_to(x, shape)
@@ -90,7 +90,7 @@ def largest_or_zero(x: Array) -> Array:
 
 
 def merged(x: Array, count: int) -> Array:
-  """Merges the last dimensions of an array, `count` of them, into one."""
+  """Merges the last `count` dimensions of an array into one dimension."""
   shape = static.shape(x)
   kept = len(shape) - count
   # A size of -1 would be ambiguous where the array is empty.
@@ -104,9 +104,9 @@ def has_nan(x: object) -> bool:
     return False
   if host.dtype.char not in "fd":
     host = onp.asarray(host, "float64")
-  # A sum of squares is NaN if and only if an entry is, and the fastest test.
-  # But long sums run on threads of BLAS, and a fork in another thread ends these
-  # threads: then the call would never return.
+  # A sum of squares is the fastest test: it is NaN if and only if an entry is
+  # NaN. But BLAS computes long sums on several threads. If another thread forks
+  # the process, these threads end, and the call never returns.
   if onp.size(host) <= _MOST_OF_ONE_THREAD:
     total = onp.vdot(host, host)
   else:

@@ -19,8 +19,8 @@ _T = TypeVar("_T", bound=tuple[Array, ...])
 MODE = "numpy"
 # The number of results that are kept.
 _MOST = 128
-# Indices of more edges are not kept: computing them anew is fast compared to
-# the evaluation of their chain, and this bounds the memory.
+# Results for more edges than this are not kept, which bounds the memory. To
+# compute them anew is fast compared to the evaluation of such a large chain.
 _LARGEST = 4096
 _INT32 = onp.dtype(onp.int32)
 

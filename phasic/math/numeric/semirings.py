@@ -26,7 +26,7 @@ _Grown = tuple[Array, Scalar, Array]
 
 
 class Scaling(NamedTuple):
-  """Scales of states, and the fewest steps to each state and from it to an end.
+  """The scale of each state, and the fewest steps from a start and to an end.
 
   All are constants for derivatives.
 
@@ -105,10 +105,11 @@ def scaled(
 def reachable_step_counts(
   initial: Array, transitions: Array, end: Array, count: int, block: int
 ) -> Array:
-  """Returns which terms alpha P^k end are truly > 0, (..., count * block).
+  """Returns which terms alpha P^k end are truly > 0.
 
-  A term may be zero because no path has that many steps, as in a periodic chain,
-  or because it underflowed. Boolean powers distinguish the two cases.
+  The result has shape (..., count * block). A term may be zero because no path
+  has that many steps, as in a periodic chain, or because it underflowed.
+  Boolean powers distinguish the two cases.
 
   Sets of states are arrays of zeros and ones. P^B is computed by squaring,
   columns P^i end for i < B by doubling, and rows alpha P^(j B) by a scan.

@@ -26,9 +26,10 @@ _STIRLING = (
   1 / 156,
   -3617 / 122400,
 )
-# The largest |log| that is subtracted: a difference of two logarithms has an
-# error of up to 16 eps |log|, so that six digits are left. Those in float32 are
-# rounded from more digits: their difference is right to eps |log|, three digits.
+# The largest |log| that is subtracted. In float64 a difference of two
+# logarithms has an error of up to 16 eps |log|, so that six digits are left. In
+# float32 the logarithms are rounded from more digits: the error of the
+# difference is up to eps |log|, and three digits are left.
 _LARGEST_LOG = {"float64": 1e-6 / 2.0**-48, "float32": 1e-3 / 2.0**-23}
 _LOG1P = tuple((-1.0) ** n / (n + 1) for n in range(20))
 
@@ -57,7 +58,8 @@ def log_sum(x: Array) -> Array:
   """
   none = x == 0.0
   zero = np.where(none, x, 0.0)
-  # Two factors, as an infinite one would turn a cotangent of zero into NaN.
+  # The slope is a product of two finite factors, because a single infinite
+  # factor would turn a cotangent of zero into NaN.
   steep = float(onp.finfo(static.dtype_name(x)).max) / 8
   slope = zero * (1.0 - zero * (1.0 - zero)) * steep
   slope = np.where(none, slope, 0.0) * steep
@@ -123,7 +125,7 @@ def log1p_quotient(z: Array) -> Array:
 
 
 def log_factorial(x: Array) -> Array:
-  """Computes log(x!) for x >= 0, which is not differentiated.
+  """Computes log(x!) for x >= 0, as a constant for derivatives.
 
   By Stirling's series at x + 9, divided by the numbers between.
   """

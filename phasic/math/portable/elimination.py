@@ -20,7 +20,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# The most entries of a mask, edges times phases, or of an array of differences.
+# The largest number of entries of a mask, which is edges times phases, or of an
+# array of differences.
 MAX_ELEMENTS = 2**26
 
 
@@ -230,7 +231,7 @@ def _solve_transposed(recorded: Elimination, rest: Array) -> Array:
     y: Array, step: tuple[Array, Array, Array, Array, Array]
   ) -> tuple[Array, None]:
     unit, column, row, out, side = step
-    # Mass that enters a trap stays there forever.
+    # Mass that enters a trap stays there forever, so the time there is inf.
     leaves = np.where(np.sum(row, axis=-1) + out > 0.0, 1.0, 0.0)
     value = side + _quotient(np.sum(_times(column, y), axis=-1), leaves)
     return y + _times(unit, value[..., None]), None

@@ -22,7 +22,9 @@ def limit(
   atom: Array,
   times: Array,
 ) -> Array | float:
-  """Returns the limit of a function in an infinite time, a number or (..., 1).
+  """Returns the limit of a function as the time tends to infinity.
+
+  The result is a number, or an array of shape (..., 1).
 
   Args:
     quantity: "density", "survival" or "cdf".
@@ -53,7 +55,7 @@ def _limit(
   size = static.shape(initial)[-1]
   dtype = static.dtype_name(initial)
   steps = structures.cast(fixed(off) > 0.0, dtype) + np.eye(size, dtype=dtype)
-  # Paths of any length, by squaring.
+  # Repeated squaring finds all pairs of states that a path of any length joins.
   for _ in range((size - 1).bit_length()):
     steps = np.minimum(np.matmul(steps, steps), 1.0)
   starts = structures.cast(fixed(initial) > 0.0, dtype)
@@ -64,7 +66,7 @@ def _limit(
   absorbs = np.any(reached & exiting, axis=-1)
   is_cdf = quantity == "cdf"
   caught_value = atom if is_cdf else np.sum(initial, axis=-1)
-  # The square root has no derivative at zero.
+  # The square root has no derivative at zero: this makes the derivatives NaN.
   nothing = np.where(is_caught, 0.0 * np.sum(exits, axis=-1), 1.0)
   caught_value = caught_value + np.where(is_caught, np.sqrt(nothing), 0.0)
   caught_value = np.where(absorbs, math.nan, caught_value)

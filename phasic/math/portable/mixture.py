@@ -139,8 +139,9 @@ def mix(sequence: power_sequence.Sequence, means: Array) -> tuple[Array, ...]:
   if not isinstance(n, int) or n <= block:
     return _mix_block(sequence, grouped, means)
   count = -(-n // block)
-  # The last mean is repeated: at another one, such as zero, derivatives may be
-  # infinite, and their products with cotangents of zero NaN.
+  # The padding repeats the last mean. At another mean, such as zero,
+  # derivatives may be infinite, and their products with cotangents of zero are
+  # NaN.
   padding = np.broadcast_to(
     means[..., -1:], (*static.shape(means)[:-1], count * block - n)
   )

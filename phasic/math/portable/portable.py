@@ -45,7 +45,7 @@ from phasic.math.portable import mixture
 from phasic.math.portable import power_sequence
 
 MAX_STEPS = {"float64": 2**17, "float32": 2**14}
-# The most entries that all power sequences of a batch may have.
+# The largest number of entries of all power sequences of a batch together.
 MAX_ENTRIES = 2**26
 TRACED_STEPS = 2**12
 
@@ -239,7 +239,7 @@ def _whole_line(
 def at_the_end(
   times: Array, last: Array | float, log: bool, result: Array
 ) -> Array:
-  """Sets the values at infinite times, to `last` or its log, and NaN times."""
+  """Sets values at infinite times to `last` or its log, at NaN times to NaN."""
   if log:
     last = special.log_sum(last + np.zeros_like(times[..., :1]))
   result = np.where(times == math.inf, last, result)

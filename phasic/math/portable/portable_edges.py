@@ -14,7 +14,7 @@ from phasic.math.portable import elimination
 from phasic.math.portable import portable
 from phasic.math.portable import portable_steps
 
-# The largest size of a mask, edges times phases.
+# The largest number of entries of a mask, which is edges times phases.
 MAX_MASK = 2**26
 
 
@@ -92,7 +92,7 @@ def densified(
   lost = (sources < 0) | (sources >= phases) | (targets < 0)
   lost = lost | (targets > phases) | np.logical_not(rates >= 0.0)
   rates = np.where(lost, float("nan"), rates)
-  # Edges whose index is out of range add NaN to entry (0, p).
+  # Edges with an index out of range or a negative rate add NaN to entry (0, p).
   sources = np.where(lost, 0, sources)
   targets = np.where(lost, phases, targets)
   from_phase = elimination.one_hot(sources, phases, rates.dtype)

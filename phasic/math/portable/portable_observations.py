@@ -58,7 +58,8 @@ def phase_type(
   edge_arrays = tuple(edges)
   harmless: Array | float
   if discrete:
-    # At a negative number of steps no function depends on the model.
+    # At a negative number of steps no function depends on the model, so -1
+    # stands for times that are not used.
     function, harmless = portable_edges.discrete_phase_type, -1.0
     times = np.where(kinds == LOG_DENSITY, times, _whole(kinds, times))
   else:

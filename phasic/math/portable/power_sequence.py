@@ -112,7 +112,7 @@ def sequence(
   """
   rate = uniformization_rate(totals)
   keep, lose = transition_power.uniformized(totals, rate)
-  # The end weights need the full batch shape.
+  # Broadcast the end weights to the full batch shape.
   end = end + np.zeros_like(totals)
   jumps, absorbed = off / rate[..., None, None], absorbed / rate[..., None]
   return chain_terms(initial, jumps, keep, lose, absorbed, end, steps)

@@ -93,10 +93,10 @@ def uniformized(totals: Array, rate: Array) -> tuple[Array, Array]:
 
 
 def squared(power: Power, weights: Array) -> Power:
-  """Squares P^k to P^2k; the weights are 2**scale, (..., m).
+  """Squares P^k to P^2k.
 
-  The derivative is that of the matrix product, so the diagonal may be an
-  independent variable.
+  The weights are 2**scale, an array of shape (..., m). The derivative is that
+  of the matrix product, so the diagonal may be an independent variable.
   """
   off, keep, lose, absorbed = power
   stay = keep - lose

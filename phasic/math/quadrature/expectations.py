@@ -32,7 +32,7 @@ from phasic.math.moments import passages
 from phasic.math.quadrature import numerical_distributions
 from phasic.math.quadrature import quadrature
 
-# The largest error at which a rule reproduces known times in phases.
+# A rule must reproduce the known times in phases up to this error.
 _EXACT = {"float64": 1e-12, "float32": 3e-6}
 
 # P(X > last) is at most this, for `last` of `NumericalDistribution`.
@@ -101,7 +101,7 @@ def raw_moment(
 
 
 def sojourn_times(model: Model, log_growth: Callable[[Array], Array]) -> Array:
-  """Computes the integrals of g'(x) P(in phase j at x), (..., p).
+  """Computes the integrals of g'(x) P(in phase j at x) over x.
 
   They are the expected times in the phases where x is changed to g(x). The rule
   must reproduce their known values for g(x) = x, and agree with its coarser rule.
@@ -113,7 +113,8 @@ def sojourn_times(model: Model, log_growth: Callable[[Array], Array]) -> Array:
       not grow.
 
   Returns:
-    An array with a relative error of about 1e-12 (float32: 1e-5), or NaN.
+    An array (..., p) with a relative error of about 1e-12 (float32: 1e-5), or
+    NaN.
   """
   model = numerical_distributions.convert(model, False)
   distribution = numerical_distributions.NumericalDistribution(model, False)

@@ -268,8 +268,8 @@ def _functional(
       )
     total = second.checked(rule, second_logs, total)
   else:
-    # The terms -p log q of a cross entropy. In discrete time they include the
-    # step count zero.
+    # Sum the terms -p log q of a cross entropy. In discrete time, zero steps
+    # are among the points; in continuous time, the atom at zero is added.
     masses = quadrature.masses(logs, rule.log_weights)
     total = quadrature.total(rule, _product(masses, second_logs))
     if not distribution.discrete:

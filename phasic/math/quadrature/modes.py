@@ -37,8 +37,8 @@ from phasic.math.calls import evaluation
 from phasic.math.model import edge_rates
 from phasic.math.numeric import special
 
-# The number of times within the bracket that a kernel call evaluates: log t's
-# bracket shrinks to 1/32.
+# A kernel call evaluates this number of times within the bracket, so that the
+# bracket of log t shrinks to 1/32 of its length.
 _PARTS = 31
 _MAX_DIVISIONS = 20
 # Rates above this multiple of the second slowest rate are capped: the error is
@@ -175,8 +175,8 @@ _MAX_ITERATIONS = 100
 # number of correct orders.
 _NEWTON_STEPS = 2
 
-# Arguments are the number of stages n, their rate r, the parameter k, and for a
-# step the current x.
+# The arguments are the number of stages n, their rate r and the parameter k. A
+# step also takes the current x.
 _Step = Callable[[int, Array, Array, Array], Array]
 _Start = Callable[[int, Array, Array], Array]
 

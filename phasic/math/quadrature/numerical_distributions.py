@@ -25,17 +25,19 @@ from phasic.math.model import operands
 from phasic.math.model.model_types import Given, Model
 from phasic.math.quadrature import quadrature
 
-# The largest product of rate and time that the kernel evaluates.
+# The kernel evaluates no function beyond this product of rate and time.
 MOST = 1e17
-# The kernel evaluates functions at least up to this number of steps, or up to
-# this product of rate and time.
+# The kernel evaluates all functions up to this number of steps, or up to this
+# product of rate and time.
 _USUAL = 1e10
 # With M the longest mean time, P(X > _SETTLED M) < exp(1 - 2000).
 _SETTLED = 2000.0 * math.e
 
 
 def latest(model: Model) -> Array:
-  """Computes the latest times that the kernel evaluates, (...), as constants.
+  """Computes the latest times that the kernel evaluates.
+
+  The result has shape (...), and is a constant for derivatives.
 
   Args:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
@@ -79,15 +81,18 @@ def settled(model: Model, low: Array, high: Array, discrete: bool) -> Array:
     return high
   logs = chain_calls.value(log_scales, model, discrete)
   log_longest = autodiff.stop_gradient(logs[..., 1])
-  # Divide before multiplying, so that no intermediate result overflows.
-  # It is NaN, and high stays, where both are inf.
+  # Divide before multiplying, so that no intermediate result overflows. The
+  # ratio is NaN where both `high` and the longest time are inf: then `high`
+  # stays.
   with onp.errstate(over="ignore", invalid="ignore"):
     ratio = (high - low) * np.exp(-log_longest) / _SETTLED
   return np.where(late & (ratio > 1.0), math.inf, high)
 
 
 def ends_at_once(model: Model) -> Array:
-  """Returns whether the density at zero, alpha . s, is positive, (...).
+  """Returns whether the density at zero, alpha . s, is positive.
+
+  The result has shape (...).
 
   Args:
     model: initial_probs, subgenerator or `EdgeRates`, exit_rates, prob_zero.
@@ -106,9 +111,9 @@ def _ends(system: chain_solves.System) -> Array:
 
 
 def log_scales(system: chain_solves.System) -> Array:
-  """Computes the logs of the largest rate and the longest mean time, (..., 2).
+  """Computes the logs of the largest rate and the longest mean time.
 
-  A rule for `chain_calls`.
+  The result has shape (..., 2). This is a rule for `chain_calls`.
 
   The rate is the largest rate of leaving a phase, and the time M is the longest
   expected time until absorption, of the phases that the chain can reach. The
@@ -232,7 +237,10 @@ class NumericalDistribution:
     return np.where(gone, -math.inf, logs)
 
   def log_atom(self) -> Array:
-    """Computes the log of the mass at zero, (...); -inf if there is none."""
+    """Computes the log of the mass at zero; -inf if there is no mass.
+
+    The result has shape (...).
+    """
     mass = self.value("cdf", 0.0)
     some = mass > 0
     log_mass = np.log(np.where(some, mass, 1.0))
@@ -252,7 +260,10 @@ class NumericalDistribution:
     return x * np.where(missing <= rule.tolerance, 1.0, math.nan)
 
   def undefined(self, where: Array) -> Array:
-    """Returns zeros (...), with NaN as derivatives where `where` is true."""
+    """Returns zeros, with NaN as derivatives where `where` is true.
+
+    The result has shape (...).
+    """
     alpha, matrix, exits, atom = self._model
     if isinstance(matrix, edge_rates.EDGES):
       rates = matrix.parameters

@@ -23,7 +23,8 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# At u = _LOWEST, t is below exp(-46) times the shortest time scale.
+# Integrals over u start here, where t is below exp(-46) times the shortest time
+# scale.
 _LOWEST = -3.75
 # The number of quadrature points of the finer rule.
 _COUNT = 2049
@@ -32,7 +33,7 @@ _MOST_STEPS = 2.0**53
 
 
 class QuadratureRule(NamedTuple):
-  """Points and weights of a quadrature rule, (n, ...), and its coarser rule.
+  """Points and weights of a quadrature rule, and of a coarser rule to check it.
 
   Attributes:
     points: the quadrature points, (n, ...).

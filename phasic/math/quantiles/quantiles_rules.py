@@ -76,7 +76,8 @@ def backward(
   )
   x_cotangent = at.weighted(at.per_target, cotangent)
   x_cotangent = operands_lib.summed(x_cotangent, static.shape(x))
-  # Constants and coefficients of edges are not differentiable.
+  # Constants and coefficients of edges are not differentiable: their cotangents
+  # are zero.
   none = [np.zeros_like(y) if i else None for i, y in enumerate(at.edges)]
   return (x_cotangent, *model_cotangents, *none)
 

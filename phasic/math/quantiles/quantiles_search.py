@@ -34,8 +34,8 @@ from phasic.math.quantiles import quantiles_targets
 from phasic.math.quantiles import quantiles_targets as targets_lib
 
 MAX_ITERATIONS = 200
-# The search gives up after this number of NaN values. The kernel returns NaN at
-# times that are too late, so a shorter time is tried.
+# The kernel returns NaN at times that are too late. Then the search tries an
+# earlier time. It gives up after this number of NaN values.
 MAX_FAILED = 8
 # Times just below a failed one are the most expensive to evaluate. So the
 # search also gives up after MAX_BEYOND Newton steps that start within a factor
@@ -139,7 +139,8 @@ def _search(
       # succeeded, the time was too early instead.
       too_small = is_above > 0
       is_above = np.where(known & np.logical_not(below), none + 1, is_above)
-      # The first time may be hundreds of decades too late.
+      # The first time may be hundreds of decades too late, so the steps back
+      # grow.
       decades = 6.0 * 2.0 ** np.minimum(structures.cast(failed, dtype), 6.0)
       retreat = np.maximum(t * 10.0 ** (-decades), tiny)
       shorter = np.where(low > 0, np.sqrt(low) * np.sqrt(t), retreat)

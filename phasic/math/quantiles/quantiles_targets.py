@@ -28,7 +28,9 @@ from phasic.math.portable import portable_edges
 
 
 class Limits(NamedTuple):
-  """F(0), F(inf) and a time scale of each model, (batch..., 1).
+  """F(0), F(inf) and a time scale of each model.
+
+  All arrays have shape (batch..., 1).
 
   Attributes:
     atom: F(0).

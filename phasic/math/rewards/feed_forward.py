@@ -129,7 +129,9 @@ def _order(member: onp.ndarray, linked: onp.ndarray) -> tuple[int, ...]:
 def log_density(
   structure: Blocks, chain: Chain, rewards: Array, values: Array
 ) -> Array:
-  """Computes log f(y), (...), NaN if the chain is not feed-forward.
+  """Computes log f(y); NaN if the chain is not feed-forward.
+
+  The result has shape (...).
 
   Args:
     structure: the result of `blocks`.

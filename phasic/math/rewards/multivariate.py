@@ -90,7 +90,8 @@ def joint_laplace_transform(
 def _survival(system: chain_solves.System, rates: Array) -> Array:
   """Computes the probability of absorption before killing at given rates."""
   good = np.all((rates >= 0) & np.isfinite(rates), axis=-1)
-  # In the scaled unit rates may be out of range.
+  # Use the model's own unit of time: in the scaled unit rates may be out of
+  # range.
   system = chain_solves.natural(system)
   system, ends = killing.killed_or_absorbed(system, rates)
   none = np.zeros_like(rates)[..., None]

@@ -162,7 +162,7 @@ def _jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
 
 @custom_gradient.custom_gradient(vjp_fwd=_forward, vjp_bwd=_vjp, jvp_fn=_jvp)
 def no_derivative_at_zero(rewards: Array) -> Array:
-  """Returns zeros (...) with NaN derivatives with respect to zero rewards.
+  """Returns zeros of shape (...), whose derivatives in zero rewards are NaN.
 
   A reward of zero gives a mass where a small reward gives a density: the arrays
   of the model are not differentiable there.

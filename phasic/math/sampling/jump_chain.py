@@ -273,7 +273,7 @@ def _prepare(
 def make_tables(
   discrete: bool, depth: int, *operands: Array
 ) -> tuple[jump_tables.JumpTables, Array]:
-  """Builds the tables of models; also returns which are invalid (models,).
+  """Builds the tables of models; also returns which models are invalid.
 
   Arguments are the results of `prepare`, with unpacked operands.
   """

@@ -92,7 +92,8 @@ def sample(
   source = model
   if discrete or not differentiable:
     source = operands_lib.constants(model)
-  # The first half are the sizes, the second half decides the signs.
+  # The first half of the numbers are the sizes of the targets, the second half
+  # decides their signs.
   drawn = random.exponential(seed, (2, n, *batch), static.wide_float())
   size = drawn[0] - quantiles_targets.LOG_HALF
   below = drawn[1] < -quantiles_targets.LOG_HALF
@@ -111,8 +112,8 @@ def sample(
   return jump_chain.without_derivatives(x, initial, parameters, exits, atom)
 
 
-# The largest number of simulation rounds, and the least number of paths per
-# model in each.
+# The largest number of simulation rounds, and the least number of paths of each
+# model in a round.
 _ROUNDS = 20
 _PATHS = 100
 # A model is simulated only if its expected number of jumps is at most
@@ -120,8 +121,8 @@ _PATHS = 100
 # about _MOST_JUMPS.
 MOST_EXPECTED_JUMPS = 10_000
 _MOST_JUMPS = 10_000
-# Models of so many phases are simulated without asking for quantiles, each of
-# which takes up to minutes.
+# Models with at least this number of phases are simulated without inversion
+# first, since each quantile takes up to minutes.
 _MANY_PHASES = 500_000
 
 

@@ -70,7 +70,7 @@ class ManyTimesTest(test_case.TestCase):
     time, steps = pd.Erlang(1, 1.0), pd.NegativeBinomialTrials(1, 0.5)
     with self.assertRaisesRegex(ValueError, "has 100001 phases: there must"):
       pd.order_statistic(time, 200000, 100001)
-    with self.assertRaisesRegex(ValueError, "each with the number of times in"):
+    with self.assertRaisesRegex(ValueError, "each with 4000 counts of times"):
       pd.order_statistic(pd.Erlang(4000, 1.0), 1, 1)
     with self.assertRaisesRegex(ValueError, "has at least [0-9]+ edges"):
       pd.order_statistic(steps, 6000, 5000)

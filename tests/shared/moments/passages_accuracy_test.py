@@ -280,7 +280,9 @@ class DerivativeTest(test_case.TestCase):
 
 class ErrorTest(test_case.TestCase):
   def test_phases(self):
-    with self.assertRaisesRegex(ValueError, r"phases has 1: .* \[0, 1\)"):
+    with self.assertRaisesRegex(
+      ValueError, r"phases has the entry 1: .* \[0, 1\)"
+    ):
       pm.phase_type.hitting_probs([1], [1.0], [[-1.0]])
     with self.assertRaisesRegex(TypeError, "phases has dtype float64"):
       pm.phase_type.hitting_probs([0.0], [1.0], [[-1.0]])
