@@ -12,13 +12,15 @@ from phasic.inference.parameters.host_values import number
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 
-# The step of the first quadrature rule, and the number of rules: each one
-# halves the step.
+# The step size of the first quadrature rule, and the largest number of rules
+# that are tried. Each further rule halves the step size.
 _FIRST_STEP = 0.25
 _REFINEMENTS = 7
-# The rule keeps the points u with |pi / 2 sinh u| < 230: all have |u| < 6.
+# A rule keeps the points u with |pi / 2 sinh u| < 230, whose times are between
+# 1e-100 and 1e100 times the scale. All these points have |u| < 6.
 _FARTHEST = 6.0
-# Points with less mass are left out: their mass is below rounding.
+# Points with a smaller weight are left out: the rounding error of the total
+# mass is larger.
 _LEAST = 1e-18
 
 

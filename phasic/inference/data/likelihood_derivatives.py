@@ -34,7 +34,7 @@ def log_likelihood(
 def value_and_gradient(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> tuple[float, onp.ndarray]:
-  """Computes the log likelihood and its gradient (k,) in the entries."""
+  """Computes the log likelihood and its gradient in k entries."""
   value, gradient = _VALUE_AND_GRADIENT(
     *_arguments(where, entries, observations)
   )
@@ -44,7 +44,11 @@ def value_and_gradient(
 def scores(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
-  """Computes the scores: each observation's gradient, (n, k)."""
+  """Computes the scores: the gradient of each observation's log likelihood.
+
+  Returns:
+    (n, k), for n observations and k entries.
+  """
   arguments = _arguments(where, entries, observations)
   columns = [
     host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
@@ -56,7 +60,7 @@ def scores(
 def hessian(
   where: Coordinates, entries: onp.ndarray, observations: Observations
 ) -> onp.ndarray:
-  """Computes the Hessian of the log likelihood in the entries, (k, k)."""
+  """Computes the Hessian of the log likelihood in k entries."""
   arguments = _arguments(where, entries, observations)
   return symmetric(
     where,
@@ -67,7 +71,13 @@ def hessian(
 def symmetric(
   where: unconstrained_map.UnconstrainedMap, row: Callable[[int], ArrayLike]
 ) -> onp.ndarray:
-  """Returns a Hessian in selected entries, given a function for its rows."""
+  """Computes a symmetrized Hessian in the selected entries.
+
+  Args:
+    where: the map whose `indices` select the entries.
+    row: takes the index of an entry, returns its row of the Hessian in all
+      entries.
+  """
   rows = [host(row(int(i)))[where.indices] for i in where.indices]
   hessian = onp.reshape(rows, (len(rows), len(rows)))
   return (hessian + onp.transpose(hessian)) / 2
@@ -79,13 +89,16 @@ def jacobian(
   f: Callable[..., ArrayLike] | str,
   args: tuple[object, ...],
 ) -> onp.ndarray:
-  """Computes the Jacobian of f(distribution) in the entries, (..., k).
+  """Computes the Jacobian of f(distribution, *args) in k entries.
 
   Args:
     where: the entries.
     entries: their values.
     f: takes the distribution, or is the name of a method.
     args: the further arguments of `f`.
+
+  Returns:
+    (..., k), where (...) is the shape of the value of `f`.
   """
 
   def function_at(x: Array) -> Tree:
@@ -163,7 +176,7 @@ def _slope_of_terms(
 
 
 def compiled(f: Callable[..., _T]) -> Callable[..., _T]:
-  """Compiles a function if the backend compiles; fits then reuse it."""
+  """Compiles a function once for all fits, if the backend compiles."""
   if MODE == "tf":
     import tensorflow
 
@@ -203,5 +216,5 @@ def _unit(where: Coordinates, i: int) -> Array:
 
 
 def host(x: ArrayLike) -> onp.ndarray:
-  """Returns a result on the host, in double precision."""
+  """Converts a result to a host array in double precision."""
   return onp.asarray(static.concrete(x), onp.float64)

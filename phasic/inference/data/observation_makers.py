@@ -31,7 +31,7 @@ class ObservationMakers:
     entry: ArrayLike | None = None,
     cause: ArrayLike | None = None,
   ) -> Self:
-    """Returns observations of exactly known values, (..., n)."""
+    """Returns observations of exactly known values, given in shape (..., n)."""
     dtypes.numeric(times, "times")
     known = structures.as_array(times, None, "times")
     good = (known >= 0) & (known < math.inf)
@@ -97,9 +97,12 @@ class ObservationMakers:
     ends = structures.as_array(edges, None, "edges")
     shape = static.shape(ends)
     if len(shape) != 1 or shape[0] < 2:
-      raise ValueError(f"edges has shape {shape}: it must be (k + 1,), k > 0")
+      raise ValueError(
+        f"edges has shape {shape}: it must be (k + 1,) for k > 0 groups"
+      )
     low, high = ends[:-1], ends[1:]
-    # The first comparison is False if the first edge is NaN.
+    # The first comparison, of the first edge with itself, is False if the edge
+    # is NaN.
     above = np.concatenate([ends[:1] == ends[:1], high > low])
     value_rules.check("edges", ends, above, "they must increase")
     sizes = static.shape(structures.as_array(counts, None, "counts"))

@@ -16,7 +16,7 @@ from phasic.internal import user_warnings
 from phasic.internal.arrays import Array, Tree
 from phasic.math.model import value_rules
 
-# The arrays of observations, in this order.
+# The names of the arrays of `Observations`, in the order of its arguments.
 NAMES = ("lower", "upper", "weights", "entry", "cause")
 
 
@@ -28,7 +28,8 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
   shape = common_shape(shapes)
   if not shape:
     raise ValueError("lower is a scalar: observations have shape (..., n)")
-  # Sizes that are dynamic cannot be compared.
+  # Sizes that are unknown while TensorFlow traces cannot be compared. Arrays
+  # are then always broadcast.
   known = all(isinstance(d, int) for size in shapes.values() for d in size)
   return {
     name: x
@@ -39,7 +40,11 @@ def aligned(arrays: Mapping[str, Array | None]) -> dict[str, Tree]:
 
 
 def common_shape(shapes: Mapping[str, static.Shape]) -> static.Shape:
-  """Broadcasts shapes; raises ValueError that lists them if they do not fit."""
+  """Returns the common shape of arrays.
+
+  Raises:
+    ValueError: the shapes do not broadcast; the message lists them.
+  """
   try:
     return static.broadcast_shapes(*shapes.values())
   except ValueError:
@@ -48,7 +53,7 @@ def common_shape(shapes: Mapping[str, static.Shape]) -> static.Shape:
 
 
 def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
-  """Returns the arrays after checks of their values.
+  """Checks the values of the arrays, and returns the arrays.
 
   Raises:
     ValueError: a value breaks a rule; see `array_ops.check` for what happens
@@ -161,7 +166,7 @@ def warn_of_nan(
   entry: Array | None,
   terms: Array,
 ) -> None:
-  """Warns of the first observation with a log likelihood of NaN.
+  """Warns of the first observation whose log likelihood is NaN.
 
   It does not warn of NaN that parameters or times had, nor of parameters that
   were warned of before.

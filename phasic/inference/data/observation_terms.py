@@ -28,7 +28,7 @@ def log_likelihood_terms(
   entry: Array | None,
   cause: Array | None,
 ) -> Array:
-  """Computes log P(observation | X > entry), (..., n), without weights.
+  """Computes log P(observation | X > entry) of each observation, unweighted.
 
   Observations and what they are conditional on are pairs of times of one call
   of the kernel, if the distribution is made of a chain. Each cause that may be
@@ -40,6 +40,9 @@ def log_likelihood_terms(
     upper: as lower, or None where all are exact.
     entry: as lower, or None.
     cause: integers, or None.
+
+  Returns:
+    (..., n).
   """
   distribution, events = _find_events(distribution, lower, upper, entry, cause)
   if events is None:
@@ -134,10 +137,12 @@ def _combined(
     n = static.shape(events.lower)[-1]
     terms, given = terms[..., :n], terms[..., n:]
   if cause is not None:
-    # A right-censored observation has no cause.
+    # A cause that is out of range, or of a right-censored observation, is
+    # invalid: the log likelihood is then NaN.
     seen = np.logical_not(events.upper == math.inf)
     known = (cause < 0) | (seen & (cause < len(values) - 1))
-    # Unlike `np.where`, a product with NaN makes the derivatives NaN as well.
+    # The factor is NaN because, unlike `np.where`, a product with NaN makes the
+    # derivatives NaN as well.
     terms = terms * np.where(known, np.ones_like(terms), math.nan)
     for number, value in enumerate(values[1:]):
       terms = np.where((cause == number) & seen, value, terms)

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 @structures.register
 class Observations(observation_makers.ObservationMakers):
-  """Observations of n values, each known exactly or as an interval.
+  """Observations of n values, each known exactly or to lie in an interval.
 
   Of X it is known that it lies between `lower` and `upper`:
 
@@ -127,7 +127,8 @@ class Observations(observation_makers.ObservationMakers):
     return {"_arrays": self._arrays}
 
   def __setstate__(self, state: dict[str, object]) -> None:
-    # Arrays that were pickled or copied are not read-only any more.
+    # Copying and pickling lose the read-only flag of arrays, which is set again
+    # here.
     self.__dict__.update(state)
     structures.make_lasting(self._arrays.values())
 
@@ -151,35 +152,38 @@ class Observations(observation_makers.ObservationMakers):
 
   @property
   def lower(self) -> Array:
-    """The lower ends of the intervals, (..., n)."""
+    """The lower ends of the intervals, an array of shape (..., n)."""
     return self._arrays["lower"]
 
   @property
   def upper(self) -> Array:
-    """The upper ends of the intervals, (..., n); equal to `lower` if exact."""
+    """The upper ends of the intervals, equal to `lower` for exact values.
+
+    The shape is (..., n).
+    """
     upper = self._arrays["upper"]
     return self.lower if upper is None else upper
 
   @property
   def weights(self) -> Array | None:
-    """The weights of the observations, (..., n), or None."""
+    """The weights, an array of shape (..., n), or None if all are one."""
     return self._arrays["weights"]
 
   @property
   def entry(self) -> Array | None:
-    """The entry times of delayed entry, (..., n), or None."""
+    """The entry times, of shape (..., n), or None without delayed entry."""
     return self._arrays["entry"]
 
   @property
   def cause(self) -> Array | None:
-    """The numbers of the causes of absorption, (..., n), or None."""
+    """The causes of absorption, indices of shape (..., n), or None."""
     return self._arrays["cause"]
 
   def log_likelihood(self, distribution: distributions.Distribution) -> Result:
-    """Computes the weighted sum of the log likelihoods, (...).
+    """Computes the weighted sum of the observations' log likelihoods.
 
-    It has exact derivatives in the distribution's parameters and in the times,
-    as the distribution's methods have.
+    The sum is over the last axis. It has exact derivatives in the parameters of
+    the distribution and in the times, as the distribution's methods have.
 
     Args:
       distribution: (batch...), one of `phasic.distributions` of one variable;
@@ -208,9 +212,10 @@ class Observations(observation_makers.ObservationMakers):
   def log_likelihood_terms(
     self, distribution: distributions.Distribution
   ) -> Array:
-    """Computes each observation's log likelihood, (..., n), without weights.
+    """Computes the log likelihood of each observation, without weights.
 
-    Argument and errors are as for `log_likelihood`.
+    The result has shape (..., n). Argument and errors are as for
+    `log_likelihood`.
     """
     distribution = halves.as_single(distribution)
     converted = in_dtype_of(self, distribution)
@@ -228,7 +233,7 @@ class Observations(observation_makers.ObservationMakers):
   def counting(
     self,
   ) -> tuple[Array, Array | None, Array | None, Array | None, Array | None]:
-    """Returns the arrays, with placeholders where weights are zero.
+    """Returns the arrays, with placeholders for observations of weight zero.
 
     Thus impossible values of weight zero have no effect. `upper` is None if all
     observations are exact, which halves the number of times to evaluate.
@@ -287,7 +292,10 @@ class Observations(observation_makers.ObservationMakers):
 def in_dtype_of(
   observations: Observations, distribution: distributions.Distribution
 ) -> Observations:
-  """Returns observations in the dtype of a distribution; raises as `check_fits`."""
+  """Converts observations to the dtype of a distribution, after checks.
+
+  It raises as `check_fits`.
+  """
   observations.check_fits(distribution)
   dtype = distribution.dtype
   if static.dtype_name(observations.lower) == dtype:
@@ -301,7 +309,7 @@ def in_dtype_of(
 
 
 def check_data(observations: object) -> None:
-  """Raises unless the argument is an `Observations` with at least one.
+  """Raises unless the argument is an `Observations` that is not empty.
 
   Raises:
     TypeError: it is something else.
@@ -315,8 +323,8 @@ def check_data(observations: object) -> None:
   shape = static.shape(observations.lower)
   if isinstance(shape[-1], int) and shape[-1] == 0:
     raise ValueError(
-      f"observations is empty, of shape {shape}: there must be at least one, "
-      "(..., n) with n > 0"
+      f"observations is empty, of shape {shape}: it must be (..., n) with "
+      "n > 0, at least one observation"
     )
 
 
@@ -332,14 +340,15 @@ def host_arrays(
 
 
 def middles(lower: onp.ndarray, upper: onp.ndarray) -> onp.ndarray:
-  """Returns the middles of intervals; the lower ends of censored values."""
+  """Returns the midpoints of intervals; lower ends if right-censored."""
   start = onp.maximum(lower, 0.0)
-  # Halves, so that no sum overflows.
+  # The ends are halved before they are added, so that the sum does not
+  # overflow.
   return start / 2 + onp.where(upper < onp.inf, upper, start) / 2
 
 
 def kept(observations: Observations, key: object, make: Callable[[], _T]) -> _T:
-  """Returns a result that is made once for some data, by its key."""
+  """Makes a result once for each key, and keeps it with the observations."""
   results: dict[object, _T] = observations.__dict__.setdefault("_kept", {})
   if key not in results:
     results[key] = make()

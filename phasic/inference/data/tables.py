@@ -18,7 +18,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
 
-# The arrays lower, upper, weights, entry and cause.
+# The arguments of `Observations`: lower, upper, weights, entry and cause.
 Columns: TypeAlias = tuple[
   ArrayLike,
   ArrayLike | None,
@@ -36,9 +36,10 @@ class TableLike(Protocol):
 
 
 _RULE = "use Observations(lower, upper)"
-# Messages for dtypes that are not numbers, by NumPy's kind letters.
+# The end of the message about a column whose dtype is not numeric, by NumPy's
+# letter for the kind of the dtype.
 _NO_NUMBERS = {
-  "M": "dates: subtract the origin, and pass numbers of days, say",
+  "M": "dates: subtract the origin, and pass numbers, e.g. of days",
   "m": "durations: divide by a unit, and pass numbers",
   "U": "text: it must hold numbers",
 }
@@ -49,7 +50,7 @@ def read(
   columns: Mapping[str, str | None],
   causes: Sequence[str | None] | None,
 ) -> Columns:
-  """Returns lower, upper, weights, entry and cause as host arrays.
+  """Reads the arguments of `Observations` from a table, as host arrays.
 
   Args:
     table: see `Observations.from_table`.
@@ -115,7 +116,7 @@ def ends(
   cause: ArrayLike | None,
   names: tuple[str, str] = ("times", "observed"),
 ) -> Columns:
-  """Returns lower, upper, weights, entry and cause of right-censored times.
+  """Returns the arguments of `Observations` for right-censored times.
 
   Args:
     times: (..., n).
@@ -152,8 +153,8 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
   """Raises unless the columns exist, and are a valid combination."""
   if isinstance(table, (str, bytes, os.PathLike)):
     raise TypeError(
-      f"table is {raw_arguments.shown(table)}: it must be a table; read the file first, with "
-      "pandas.read_csv, say"
+      f"table is {raw_arguments.shown(table)}: it must be a table; read the "
+      "file first, e.g. with pandas.read_csv"
     )
   columns: Iterable[object] | None = getattr(
     table, "column_names", getattr(table, "columns", None)
@@ -174,15 +175,18 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
   given = set(names) - {"weight", "entry", "cause"}
   if given not in ({"time"}, {"time", "event"}, {"lower", "upper"}):
     raise ValueError(
-      f"the given columns are {sorted(names)}: give time, time and event, or "
-      'lower and upper, as in from_table(table, time="months", event="died")'
+      f"the given columns are {sorted(names)}: give either time, or time and "
+      "event, or lower and upper, as in "
+      'from_table(table, time="months", event="died")'
     )
-  # A pyarrow table has `column_names`; pandas and polars have `columns`.
+  # The names of the columns are in `column_names` of a pyarrow table, and in
+  # `columns` of a table of pandas or polars.
   there = list(columns)
   for key, name in names.items():
     if name not in there:
       raise ValueError(
-        f"{key} is {raw_arguments.shown(name)}: the table's columns are {there}"
+        f"{key} is {raw_arguments.shown(name)}: it must be one of the "
+        f"table's columns, {there}"
       )
 
 
@@ -215,7 +219,8 @@ def _numbers(table: TableLike, name: str) -> onp.ndarray:
     if any(isinstance(x, str) for x in values):
       values = onp.asarray(values, dtype=str)
     else:
-      # NumPy infers the dtype of the objects, which need not be numbers.
+      # The objects need not be numbers. NumPy infers their dtype, which is
+      # checked below.
       kept = onp.asarray(list(values[onp.logical_not(lost)]))
       if kept.dtype.kind in "biuf":
         kept = onp.asarray(kept, dtype=onp.float64)
@@ -250,8 +255,8 @@ def _causes(
   if causes is None:
     if values.dtype.kind in "OU" and any(isinstance(x, str) for x in values):
       raise ValueError(
-        f"column {name!r} holds names: pass causes, in the order of "
-        "graph.causes"
+        f"column {name!r} holds names: pass causes, all names in the "
+        "order of graph.causes"
       )
     numbers = _numbers({name: values}, name)
     numbers = onp.where(onp.isnan(numbers), -1.0, numbers)

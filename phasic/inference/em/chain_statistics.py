@@ -59,7 +59,11 @@ def log_likelihood_terms(
   batch: static.Shape,
   discrete: bool,
 ) -> Array:
-  """Computes each observation's log likelihood, (batch..., n)."""
+  """Computes the log likelihood of each observation under a chain.
+
+  Returns:
+    (batch..., n).
+  """
   model = _with_observation_axis(model, batch)
   return observation_terms.interval_log_probs(model, lower, upper, discrete)
 
@@ -116,8 +120,8 @@ def _discrete_statistics(
     none = np.zeros_like(initial_probs[..., :0])
     tolerance = 4 * p * static.finfo_eps(initial_probs)
     prob_zero = chain_lib.derive_atom(initial_probs, none, tolerance)
-  # The derivative with respect to an array without batch axes would be summed
-  # over the batch.
+  # All arrays get batch axes: the derivative with respect to an array without
+  # them would be a sum over the batch.
   between = np.broadcast_to(between, (*batch, p, p))
   exits = np.broadcast_to(exits, (*batch, p))
   prob_zero = np.broadcast_to(prob_zero, batch)

@@ -35,7 +35,7 @@ from phasic.math.m_step import rate_updates
 def sufficient_statistics(
   distribution: Distribution, observations: observations_lib.Observations
 ) -> rate_updates.SufficientStatistics:
-  """Computes the expected statistics of the paths of a distribution's chain.
+  """Computes expected sufficient statistics of a chain, given observations.
 
   A right-censored path counts up to its censoring. The statistics are NaN where
   an observation with a positive weight is impossible.
@@ -119,7 +119,8 @@ def _statistics_by_cause(
     given = chain_statistics.statistics_of_chain(
       model, data, batch, events.is_discrete
     )
-    # The last phase, to which paths to other causes lead, is left out.
+    # The last phase of the model collects the paths to other causes. It is not
+    # a phase of the chain, and is left out.
     statistics.append(
       given._replace(
         starts=given.starts[..., :-1],
@@ -166,7 +167,7 @@ def _unseen(
       odds = np.exp(term - terms[0])
     odds = np.where(odds < math.inf, odds, math.nan)
     number = np.where(none | (weights == 0), 0.0, weights * odds)
-    # An end that is the same for all observations has size one.
+    # An end that all observations share has size one, and is broadcast.
     start, end = (np.broadcast_to(x, static.shape(number)) for x in ends)
     unseen.append((start, end, number))
   return unseen

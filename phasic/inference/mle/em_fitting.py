@@ -214,7 +214,7 @@ def _refined(
   record = fit.record
   where = coordinates_lib.Coordinates(fit.distribution, fixed)
   if not where.num_free:
-    # Nothing can be fitted: all entries are zero, or probabilities of one.
+    # No entry is left to fit: each one is fixed, zero, or a probability of one.
     return fit
   refined = mle.fit_mle(
     fit.distribution,

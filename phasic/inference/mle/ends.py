@@ -9,7 +9,8 @@ import numpy as onp
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.mle.likelihoods import MapT
 
-# Ends are the same if their log likelihoods and entries are so near, relatively.
+# Two searches have ended at the same optimum if the log likelihoods and the
+# entries at their ends differ by less than these fractions.
 _SAME_VALUE, _SAME_ENTRIES = 1e-7, 1e-2
 
 
@@ -18,8 +19,9 @@ def best_of(
   starts: Sequence[onp.ndarray],
   report: Callable[[int, float], object] | None = None,
 ) -> tuple[optimizer_lib.Optimum, list[float]]:
-  """Maximizes from several starts; returns the best end, and all maxima.
+  """Maximizes from several starts, and returns the best end.
 
+  The log likelihoods of all ends are returned, too, in the order of the starts.
   All distinct ends are compared after Newton steps: where the search from one
   start stops short, another end may look better.
   """
@@ -54,12 +56,14 @@ def _value_of(optimum: optimizer_lib.Optimum) -> float:
 # The largest loss of log likelihood for which an entry is set to zero.
 _ZERO_COST = 1e-6
 # Only an entry below this fraction of its scale is tried at zero. The scale is
-# the largest entry of its parameter, or the sum that it belongs to.
+# the largest entry of the same parameter or, for probabilities, the sum that
+# the entry is part of.
 _SMALL = 1e-3
 # An entry at zero becomes positive again if the derivative of the mean log
 # likelihood with respect to this entry, times its scale, exceeds this.
 _RISES = 1e-6
-# The number of rounds of setting entries to zero and undoing this.
+# The largest number of rounds. In each of them entries are set to zero, and
+# some of the zeros are set back.
 _ROUNDS = 5
 
 
@@ -67,7 +71,10 @@ def with_zeros(
   optimizer: optimizer_lib.Optimizer[MapT],
   optimum: optimizer_lib.Optimum,
 ) -> optimizer_lib.Optimum:
-  """Sets entries to zero if the likelihood hardly falls; maximizes again."""
+  """Sets entries to zero where this costs hardly any likelihood.
+
+  After each change the likelihood is maximized again.
+  """
   where, likelihood = optimizer.where, optimizer.likelihood
   never = onp.logical_not(where.may_be_zero) | (optimizer.low > 0)
   for _ in range(_ROUNDS):
@@ -93,7 +100,8 @@ def with_zeros(
     back = zero & rises & where.is_inside(where.entries)
     if not onp.any(back):
       return optimum
-    # The likelihood increases if these entries become positive.
+    # The likelihood increases if these entries leave zero: they become positive
+    # again, and are not tried at zero any more.
     never = never | back
     lost = onp.logical_not(where.is_inside(before.entries))
     again = onp.where(lost, _SMALL * scale, before.entries)

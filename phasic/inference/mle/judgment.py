@@ -17,28 +17,36 @@ UNKNOWN = "unknown (the search did not end)"
 UNBENT = "unknown (derivatives are not finite)"
 _GOOD = (uncertainty.IDENTIFIED, uncertainty.ZERO, uncertainty.BOUND)
 
-# A direction of logarithms and log odds is flat if the log likelihood bends less
-# than this along it: the standard error would exceed 30. Real numbers have no
-# such scale: in their units, below, it is flat below this power of the precision.
+# A direction of logarithms and log odds is flat if the second derivative of the
+# log likelihood along it is smaller than `_BEND`: a standard error would exceed
+# 30. Real numbers have no such scale. In the units of `Optimizer.in_units`, the
+# limit for them is the machine epsilon to the power `_REAL_BEND`.
 _BEND, _REAL_BEND = 1e-3, 0.6
-# A number is not identified if this share of it lies along flat directions.
+# A number is not identified if the projection of its axis onto the flat
+# directions is longer than this. It is not at a maximum if the same holds for
+# the directions in which the log likelihood bends up.
 _SHARE = 0.1
-# Along flat directions of real numbers, this is a long Newton step in a unit.
+# A Newton step of a real number is long if it exceeds this, in the unit of the
+# number. Long steps along flat directions show that the log likelihood rises
+# without end.
 _REAL_STEP = 0.01
-# At a maximum a Newton step is below this, or what it would gain is below rounding
-# errors, if these are small themselves.
+# A search is near a maximum if the next Newton step is shorter than `_NEAR`, or
+# if its gain is hidden by rounding. The rounding error of the log likelihood is
+# taken as `_ROUNDING` machine epsilons. If it is above `_MOST_ROUNDING`, only
+# the length of the step counts.
 _NEAR = 1e-5
 _ROUNDING = 100.0
 _MOST_ROUNDING = 0.01
-# With a larger slope in a unit a search has not ended.
+# A search that is not at a maximum has not ended if a slope exceeds this, in
+# the unit of the free parameter.
 _SLOPE = 0.01
-# A logarithm or log odds that changed by more than this, and where a slope is left,
-# has no maximum.
+# There is no maximum if a logarithm or log odds has moved farther than this
+# from the start, and its slope has still not vanished.
 _RAN = 100.0
 
 
 class Verdict(NamedTuple):
-  """The statuses and errors of numbers where a search ended.
+  """The statuses and standard errors of all numbers where a search ended.
 
   Attributes:
     statuses: of the d numbers.
@@ -85,7 +93,7 @@ def judge(
   is_far = onp.abs(step) > directions.LONG_STEP
   ran = _ran(optimizer, inner) & (onp.abs(slopes) > _SLOPE)
   free = onp.full(len(step), uncertainty.IDENTIFIED, dtype=object)
-  # The last reason that holds is the status.
+  # The status of a number is the last one in this list whose condition holds.
   for holds, status in (
     (is_far & (not is_hidden), uncertainty.ENDLESS),
     (is_flat, uncertainty.FLAT),

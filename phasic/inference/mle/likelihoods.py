@@ -45,16 +45,16 @@ class Likelihood(Protocol[_InnerT]):
   def value_and_gradient(
     self, inner: _InnerT, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
-    """Computes the log likelihood and its gradient (k,) in the entries."""
+    """Computes the log likelihood and its gradient in k entries."""
 
   def hessian(self, inner: _InnerT, entries: onp.ndarray) -> onp.ndarray:
-    """Computes the second derivatives in the entries, (k, k)."""
+    """Computes the Hessian of the log likelihood in k entries."""
 
   def scales(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns the scales by which all entries are judged to be near zero."""
+    """Returns the scale of each entry, to judge whether it is near zero."""
 
   def is_possible(self, entries: onp.ndarray) -> bool:
-    """Returns whether all entries, some of which are zero, make a model."""
+    """Returns whether a model with these entries is valid; some are zero."""
 
 
 class DataLikelihood:
@@ -81,7 +81,7 @@ class DataLikelihood:
   def value_and_gradient(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
-    """Computes the log likelihood and its gradient (k,) in the entries."""
+    """Computes the log likelihood and its gradient in k entries."""
     return likelihood_derivatives.value_and_gradient(
       inner, entries, self._observations
     )
@@ -89,7 +89,7 @@ class DataLikelihood:
   def hessian(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
   ) -> onp.ndarray:
-    """Computes the second derivatives in the entries, (k, k)."""
+    """Computes the Hessian of the log likelihood in k entries."""
     return likelihood_derivatives.hessian(inner, entries, self._observations)
 
   def scales(self, entries: onp.ndarray) -> onp.ndarray:
@@ -147,7 +147,10 @@ class WrittenLikelihood:
     )
 
   def value(self, inner: numbers_lib.Numbers, entries: onp.ndarray) -> float:
-    """Computes the log likelihood; -inf at a bound that is refused."""
+    """Computes the log likelihood; -inf if the user's function raises.
+
+    It may raise at a bound, such as a rate of zero.
+    """
     try:
       return self.value_and_gradient(inner, entries)[0]
     except (ArithmeticError, ValueError):
@@ -156,7 +159,7 @@ class WrittenLikelihood:
   def value_and_gradient(
     self, inner: numbers_lib.Numbers, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
-    """Computes the log likelihood and its gradient (k,) in the entries."""
+    """Computes the log likelihood and its gradient in k entries."""
     value, slopes = self._called(self._evaluated, inner, entries)
     return (
       float(likelihood_derivatives.host(value)),
@@ -166,14 +169,14 @@ class WrittenLikelihood:
   def hessian(
     self, inner: numbers_lib.Numbers, entries: onp.ndarray
   ) -> onp.ndarray:
-    """Computes the second derivatives in the entries, (k, k)."""
+    """Computes the Hessian of the log likelihood in k entries."""
     units = list(map(self._form.array, onp.eye(len(self._form.names))))
     return likelihood_derivatives.symmetric(
       inner, lambda i: self._called(self._bent, inner, entries, units[i])
     )
 
   def scales(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns the largest entry of each array, here or at a start."""
+    """Returns the largest entry of each array, here or at one of the starts."""
     form = self._form
     largest = onp.max([entries, *self._starts], axis=0)
     for i in set(form.arrays):
@@ -182,7 +185,7 @@ class WrittenLikelihood:
     return form.scales(largest)
 
   def is_possible(self, entries: onp.ndarray) -> bool:
-    """Returns True: what can be computed is possible."""
+    """Returns whether all entries are finite: all such entries are possible."""
     return bool(onp.all(onp.isfinite(entries)))
 
   def _called(
@@ -195,7 +198,8 @@ class WrittenLikelihood:
     """Calls a function of all entries."""
     whole = inner.embedded(entries)
     at_edge = not onp.all(self._form.is_inside(whole))
-    # Distributions that are made with a rate of zero would warn. Inside, a search
-    # steps back from NaN.
+    # At a bound, the user's function may make a distribution with a rate of
+    # zero, which would warn. Inside the bounds NaN needs no warning, since a
+    # search steps back from it.
     with user_warnings.derived() if at_edge else user_warnings.searching():
       return f(self._form.array(whole), *args)

@@ -24,7 +24,7 @@ _Bounds: TypeAlias = Sequence[ArrayLike]
 
 
 class Maximum(NamedTuple):
-  """Where a log likelihood is largest, and how well its numbers are known.
+  """The maximum of a log likelihood, with standard errors of its parameters.
 
   Attributes:
     parameters: the numbers, in the form of the start.
@@ -72,7 +72,7 @@ def maximize(
   max_steps: int = 500,
   tolerance: float = 1e-9,
 ) -> Maximum:
-  """Maximizes a log likelihood in numbers, positive ones or within bounds.
+  """Maximizes a log likelihood in positive numbers, or in numbers with bounds.
 
   It is for likelihoods that are not a sum over observations of one distribution,
   e.g. of a spectrum under a demography; for those use `fit_mle`. The optimizer is
@@ -179,8 +179,9 @@ def maximize(
   with onp.errstate(all="ignore"):
     best, values = ends.best_of(optimizer, [tried[name] for name in good])
     while max(1.0, abs(best.log_likelihood)) < likelihood.total / 10:
-      # Slopes that are small relative to the log likelihood at the start may be
-      # large relative to this one.
+      # A search ends at slopes that are small relative to the log likelihood at
+      # the start. If the log likelihood is much smaller here, these slopes are
+      # too large, and the search goes on.
       likelihood.total = max(1.0, abs(best.log_likelihood))
       best = optimizer.polish(optimizer.maximize(best.entries))
     best = ends.with_zeros(optimizer, best)

@@ -21,7 +21,7 @@ _X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class Numbers(unconstrained_map.UnconstrainedMap):
-  """Bounded numbers, which are functions of the entries of an array.
+  """Numbers within bounds, computed from entries that are positive or real.
 
   A real number is an entry. Others are positive distances from one bound, or
   from two, which sum to the length of the interval: so a number near either
@@ -74,8 +74,8 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     for name in bounds:
       if name not in self._shapes:
         raise ValueError(
-          f"bounds has {name!r}: its names must be of start, "
-          f"{', '.join(self._shapes)}"
+          f"bounds has {name!r}: its names must be names of "
+          f"start, {', '.join(self._shapes)}"
         )
     pairs = [
       _pair(name, bounds.get(name, (0.0, onp.inf)), shape)
@@ -121,7 +121,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     )
 
   def entries_of(self, argument: str, numbers: object) -> onp.ndarray:
-    """Returns the entries of numbers of this form, (k,).
+    """Converts numbers in the form of start to an array of k entries.
 
     Raises:
       TypeError: they have another form.
@@ -129,21 +129,22 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     """
     if isinstance(numbers, Mapping) != self._is_mapping:
       raise TypeError(
-        f"{argument} is {type(numbers).__name__}: it must have the form of start"
+        f"{argument} is {type(numbers).__name__}: it must be an array or "
+        "a mapping, as start is"
       )
     arrays = self._named(numbers)
     if set(arrays) != set(self._shapes):
       raise ValueError(
-        f"{argument} has the names {', '.join(arrays)}: it must have those of "
-        f"start, {', '.join(self._shapes)}"
+        f"{argument} has the names {', '.join(arrays)}: it must have the "
+        f"names of start, {', '.join(self._shapes)}"
       )
     parts = []
     for name, shape in self._shapes.items():
       values = host_values(name, structures.as_array(arrays[name], None, name))
       if onp.shape(values) != shape:
         raise ValueError(
-          f"{name} of {argument} has shape {onp.shape(values)}: it must have that "
-          f"of start, {shape}"
+          f"{name} of {argument} has shape {onp.shape(values)}: it must have "
+          f"the same shape as in start, {shape}"
         )
       parts.append(onp.ravel(values))
     flat = onp.concatenate(parts)
@@ -172,7 +173,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     )
 
   def numbers(self, entries: Array) -> object:
-    """Returns the numbers, in their form, from an array of all entries (k,)."""
+    """Converts an array of all k entries to numbers in the form of start."""
     ends = []
     for bound, place, sign in zip(
       self.bounds, self.places, (1.0, -1.0), strict=True
@@ -186,7 +187,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     return self._formed(flat, np.reshape)
 
   def on_host(self, flat: onp.ndarray) -> object:
-    """Returns host values (d,) in the form of the numbers."""
+    """Arranges d host values in the form of start."""
     return self._formed(flat, onp.reshape)
 
   def _named(self, numbers: object) -> dict[str, object]:
@@ -194,7 +195,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     return dict(numbers) if isinstance(numbers, Mapping) else {"start": numbers}
 
   def _formed(self, flat: _X, reshape: Callable[..., _X]) -> object:
-    """Returns numbers (d,) in their form."""
+    """Arranges d numbers in the form of start."""
     ends = itertools.accumulate(self._sizes)
     numbers = {
       name: reshape(flat[end - size : end], shape)

@@ -16,12 +16,13 @@ from phasic.internal.arrays import Integer
 # limit doubles in each later run; all runs together cover the range of doubles.
 _REACH = 10.0
 _RESTARTS = 7
-# With more free parameters than this, Newton steps are skipped. There are at most
-# so many steps.
+# With more than `_MOST_SECOND` free parameters Newton steps are skipped.
+# Otherwise at most `_NEWTON_STEPS` of them are made.
 _MOST_SECOND = 100
 _NEWTON_STEPS = 50
-# A log likelihood that bends up by more than this along a direction, in logarithms
-# of entries, has a saddle there. Steps along it are so long, and are tried so often.
+# An optimum is a saddle if the Hessian of the log likelihood, in logarithms of
+# entries, has an eigenvalue above `_BENDS_UP`. Steps of the lengths `_ESCAPES`
+# along the eigenvector are then tried, for at most `_MOST_SADDLES` saddles.
 _BENDS_UP = 1e-3
 _ESCAPES = (1.0, 0.3, 0.1, 0.03)
 _MOST_SADDLES = 5
@@ -81,8 +82,8 @@ class Optimizer(Generic[MapT]):
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    # The last results are kept: optimizers end, and take second derivatives,
-    # where they have just been.
+    # The last results are cached: optimizers end, and take second derivatives,
+    # at points at which they have just evaluated the log likelihood.
     self._point = self._bent_at = onp.zeros(0)
     self._last = (onp.nan, onp.zeros(0))
     self._bent = onp.zeros((0, 0))
@@ -144,10 +145,10 @@ class Optimizer(Generic[MapT]):
     return self.where.restricted(entries, keep)
 
   def in_units(self, inner: MapT) -> MapT:
-    """Gives real entries a unit: the standard error, if all others were known.
+    """Scales each real entry by its standard error, given all other entries.
 
-    Where the log likelihood hardly bends it is the size of the entry, or how far
-    it has moved from the start.
+    Where the log likelihood hardly bends, the unit is the size of the entry,
+    or how far it has moved from the start.
     """
     if not onp.any(inner.is_real):
       return inner
@@ -161,7 +162,7 @@ class Optimizer(Generic[MapT]):
       return inner.in_units(onp.fmin(1.0 / onp.sqrt(bends), sizes))
 
   def hessian(self, inner: MapT, entries: onp.ndarray) -> onp.ndarray:
-    """Computes second derivatives in the free parameters, (d, d)."""
+    """Computes the Hessian of the log likelihood in d free parameters."""
     _, slopes = self._called(inner, entries)
     point = onp.concatenate([inner.indices, inner.embedded(entries)])
     if not onp.array_equal(point, self._bent_at):
@@ -243,7 +244,7 @@ class Optimizer(Generic[MapT]):
     return None
 
   def objective(self, inner: MapT, free: onp.ndarray) -> search.Objective:
-    """Returns the objective of a run that starts at free parameters."""
+    """Returns the objective of a run, given its start in free parameters."""
 
     def evaluate(x: onp.ndarray) -> tuple[float, onp.ndarray]:
       entries = inner.to_constrained(x)
@@ -276,7 +277,8 @@ class Optimizer(Generic[MapT]):
     given = (entries > 0) & ((self.low > 0) | (self.high < onp.inf))
     inside = onp.clip(moved, self.low, self.high)
     for bound in (self.low, self.high):
-      # The map to entries, exp(log(bound)), may miss a bound by rounding.
+      # The map to entries, exp(log(bound)), may miss a bound by rounding: an
+      # entry that is so near is set to the bound.
       near = onp.abs(inside - bound) <= _NEAR * bound
       inside = onp.where(near & onp.isfinite(bound), bound, inside)
     return onp.where(given, inside, moved)
@@ -284,7 +286,7 @@ class Optimizer(Generic[MapT]):
   def evaluated(
     self, inner: MapT, entries: onp.ndarray
   ) -> tuple[float, onp.ndarray]:
-    """Computes the log likelihood and its slopes in free parameters, (d,)."""
+    """Computes the log likelihood and its gradient in d free parameters."""
     value, slopes = self._called(inner, entries)
     with onp.errstate(all="ignore"):
       return value, inner.unconstrained_gradient(entries, slopes)

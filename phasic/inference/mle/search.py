@@ -10,14 +10,18 @@ import numpy as onp
 from phasic.internal import frameworks
 from phasic.internal.arrays import Integer
 
-# SciPy's status of a run that made all its steps.
+# The status with which SciPy says that a run stopped at its limit of steps or
+# of evaluations, and did not end by itself.
 _ALL_STEPS = 1
-# The squares of larger second derivatives are out of range.
+# A Hessian with a larger entry is refused, since products of such entries
+# overflow.
 _LARGEST = 1e150
 
 
 class Objective:
-  """The negative mean of a function and its gradient, to be minimized.
+  """A function with its gradient, negated and divided by a given total.
+
+  SciPy minimizes this objective.
 
   If the function cannot be computed, a step was too long. The value is then a
   penalty that grows with the distance from the last accepted step, so that a
@@ -75,7 +79,7 @@ class Objective:
 
 
 class End(NamedTuple):
-  """Where a run ended.
+  """The free parameters at which a run ended, and why it ended.
 
   Attributes:
     free: the free parameters, (d,).

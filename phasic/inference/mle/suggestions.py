@@ -104,7 +104,7 @@ def _perturbed(
 
 
 def fits_into(where: Coordinates, other: Distribution) -> bool:
-  """Returns whether a distribution has the same entries that are not zero."""
+  """Returns whether another distribution has the same nonzero entries."""
   mine = coordinates_lib.Coordinates(where.distribution)
   return mine.names == coordinates_lib.Coordinates(other).names
 
@@ -149,6 +149,6 @@ def _check_known_values(
     first, second = (onp.ravel(x[path].values)[kept] for x in (mine, theirs))
     if not onp.array_equal(first, second):
       raise ValueError(
-        f"starts[{i}] has other {path} than dist: a fit keeps them; fit from it "
-        "alone, and compare the log likelihoods"
+        f"starts[{i}] has other {path} than dist: a fit does not change "
+        f"{path}; fit from starts[{i}] alone, and compare the log likelihoods"
       )

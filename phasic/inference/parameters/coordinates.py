@@ -22,7 +22,8 @@ from phasic.inference.parameters import unconstrained_map
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
-# Families to fit instead, by the name of the parameter.
+# The end of the message about a parameter whose entries increase, by the name
+# of the parameter. It suggests a family without this limitation.
 _OTHER_FAMILIES = {"rates": "; fit a Coxian or a Hypoexponential instead"}
 
 
@@ -86,7 +87,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self._collect(blocks, known, kept, together)
 
   def check_not_increasing(self, argument: str, names: Sequence[str]) -> None:
-    """Raises ValueError if a name is a parameter of increasing rates."""
+    """Raises ValueError if a name is of a parameter whose entries increase."""
     for name in names:
       if name in self.increasing:
         raise ValueError(
@@ -128,7 +129,8 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
           )
         if leader[i] != i:
           raise ValueError(
-            f"tied has {known.names[i]!r} twice: an entry must be in one group"
+            f"tied has {known.names[i]!r} twice: an entry must be in one "
+            "group only"
           )
         leader[i] = positions[0]
     values = onp.asarray(known.values, onp.float64)
@@ -176,7 +178,7 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.all_entries = self.entries
 
   def distribution_at(self, entries: Array | onp.ndarray) -> DistributionT:
-    """Makes the distribution with the given entries, an array (k,)."""
+    """Makes the distribution whose k fitted entries have the given values."""
     dtype = self.distribution.dtype
     entries = structures.as_array(entries, dtype, "entries")
     others = onp.setdiff1d(onp.arange(len(self.all_entries)), self.indices)
@@ -197,8 +199,8 @@ def check_single(name: str, distribution: object) -> None:
   shape = tuple(distribution.batch_shape)
   if shape:
     raise ValueError(
-      f"{name} has batch shape {shape}: one distribution is fitted at a time, "
-      "index the batch"
+      f"{name} has batch shape {shape}: it must be (), since one "
+      "distribution is fitted at a time; index it, e.g. dist[0]"
     )
 
 
@@ -228,7 +230,7 @@ def with_entries(
 def entries_at(
   coordinates: Coordinates, distribution: Distribution
 ) -> onp.ndarray:
-  """Returns the values of the fitted entries in another distribution.
+  """Returns the values that the fitted entries have in another distribution.
 
   Tied entries have the value of the first entry of their group.
   """

@@ -59,7 +59,7 @@ class Names:
     }
 
   def release(self, names: Sequence[str]) -> None:
-    """Has entries fitted that a fit takes as known, by the argument `free`.
+    """Marks entries as fitted that a fit keeps unless `free` has their names.
 
     Raises:
       TypeError: `names` is not a sequence, or has something else in it.
@@ -101,14 +101,14 @@ class Names:
       elif any(x.startswith(f"{name} - ") for x in self.names):
         entry = next(x for x in self.names if x.startswith(f"{name} - "))
         raise ValueError(
-          f"{argument} has {name!r}: what is fitted is how far it is above the one "
-          f"before; name that, {entry!r}"
+          f"{argument} has {name!r}: the entries increase, and their "
+          f"differences are fitted; name the difference, {entry!r}"
         )
       else:
         known = ", ".join(self._whole)
         raise ValueError(
-          f"{argument} has {name!r}: there is no such parameter; parameters "
-          f"are {known}, and their entries, e.g. {self.names[0]!r}"
+          f"{argument} has {name!r}: there is no such parameter or entry; the "
+          f"parameters are {known}, and an entry is {self.names[0]!r}"
         )
     return positions
 
@@ -139,7 +139,7 @@ def explicit_blocks(
 def rebuilt(
   distribution: DistributionT, arrays: Mapping[str, Array]
 ) -> DistributionT:
-  """Returns a distribution with the parameters given as arrays of entries."""
+  """Rebuilds a distribution from the entries of its parameters."""
   changed: dict[str, Array | Mapping[str, Array]] = dict(arrays)
   mappings = names_of_mappings(distribution)
   for path, owner in inferring.owners(distribution):
@@ -247,8 +247,9 @@ def _block(
   block = prop.constraint.entries(values, names_of_entries, place)
   kinds = block.kinds
   if not prop.fitted:
-    # Boundaries, and bounds of a truncation: with the range of the data as
-    # bounds the likelihood would be largest.
+    # A fit keeps boundaries of epochs and bounds of a truncation, unless the
+    # user names them in `free`. The likelihood would be largest if the bounds
+    # of the truncation were the range of the data.
     kinds = [kind._replace(is_fitted=False) for kind in kinds]
   flat = onp.ravel(block.values)
   for label, x, kind in zip(block.names, flat, kinds, strict=True):
@@ -286,7 +287,7 @@ def check_sequence(argument: str, x: object, items: str) -> None:
 
 
 def parameter_of(name: str, paths: Iterable[str]) -> str:
-  """Returns that one of the parameters' paths that an entry's name starts with."""
+  """Returns the path of the parameter to which a named entry belongs."""
   return max(
     (path for path in paths if name == path or name.startswith(f"{path}[")),
     key=len,

@@ -10,7 +10,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import ArrayLike
 
-# The largest count, unless another limit is given.
+# The largest value of a whole number, unless the caller sets another limit.
 _MOST = 2**31 - 1
 
 
@@ -48,7 +48,8 @@ def number(name: str, x: object) -> float:
   kind = getattr(getattr(x, "dtype", None), "kind", "f")
   is_real = not isinstance(x, (str, bytes, bytearray, bool, complex))
   try:
-    # Python and NumPy read texts, and drop imaginary parts.
+    # `float` would also read a string, and drop an imaginary part of NumPy:
+    # both are refused here.
     if is_real and kind not in "bcOSU":
       return float(x)  # type: ignore[arg-type]
   except OverflowError:

@@ -15,7 +15,7 @@ from phasic.internal import raw_arguments
 def limits(
   where: coordinates_lib.Coordinates, bounds: Mapping[str, Sequence[float]]
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Returns lower and upper bounds of the entries, from all given bounds.
+  """Returns the lower and upper bounds of all entries, given bounds by name.
 
   Raises:
     TypeError: `bounds` does not map names to pairs of numbers.
@@ -54,7 +54,7 @@ def limits(
       if max(low[i], least) >= min(high[i], greatest):
         raise ValueError(
           f"bounds of {name!r} are ({least:g}, {greatest:g}): they must overlap "
-          f"with ({low[i]:g}, {high[i]:g}), which other items of bounds give for "
+          f"with ({low[i]:g}, {high[i]:g}), the other bounds of "
           f"{where.names[i]}"
         )
     low[indices] = onp.maximum(low[indices], least)
@@ -81,7 +81,7 @@ def _pair(name: str, pair: Sequence[float]) -> tuple[float, float]:
 def scales(
   where: coordinates_lib.Coordinates, entries: onp.ndarray
 ) -> onp.ndarray:
-  """Returns the scale of each entry, (k,), to judge whether it is near zero.
+  """Returns the scales of k entries, to judge which of them are near zero.
 
   For probabilities it is the sum that they are part of, for others the largest
   entry of the same parameter, fitted or not.

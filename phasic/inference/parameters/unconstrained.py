@@ -14,7 +14,7 @@ from phasic.internal.arrays import Array, ArrayLike
 
 
 class Unconstrained(NamedTuple, Generic[DistributionT]):
-  """Unconstrained parameters, and the function that maps them back.
+  """Unconstrained parameters, and a function from them to distributions.
 
   Attributes:
     free: (d,), the unconstrained parameters of the given distribution.
@@ -93,8 +93,8 @@ def unconstrained(
     sizes = static.shape(array)
     if len(sizes) != 1 or (isinstance(sizes[0], int) and sizes[0] != size):
       raise ValueError(
-        f"free has shape {sizes}: it must be ({size},); map the function over "
-        "several vectors"
+        f"free has shape {sizes}: it must be ({size},); for several vectors, "
+        "map to_distribution over them"
       )
     return where.distribution_at(where.forward(array))
 

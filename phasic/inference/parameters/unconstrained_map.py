@@ -38,7 +38,7 @@ class UnconstrainedMap:
 
   @property
   def has_free(self) -> onp.ndarray:
-    """Whether each entry has a free parameter of its own, bool (k,)."""
+    """A mask (k,) of the entries that have a free parameter of their own."""
     return onp.logical_not(self.reference)
 
   @property
@@ -48,7 +48,7 @@ class UnconstrainedMap:
 
   @property
   def is_real(self) -> onp.ndarray:
-    """Whether each entry may have any real value, bool (k,)."""
+    """A mask (k,) of the entries that may have any real value."""
     return self.units > 0
 
   def in_units(self, units: onp.ndarray) -> Self:
@@ -58,7 +58,7 @@ class UnconstrainedMap:
     return scaled
 
   def is_inside(self, entries: onp.ndarray) -> onp.ndarray:
-    """Returns whether each entry is off the boundary, zero, bool (k,)."""
+    """Returns a mask (k,) of the entries that are real, or above zero."""
     return self.is_real | (entries > 0)
 
   def set_entries(
@@ -84,7 +84,8 @@ class UnconstrainedMap:
     order = onp.lexsort([-self.entries, groups])
     sums, largest = onp.unique(groups[order], return_index=True)
     reference = onp.zeros(len(groups), bool)
-    # The last item is of the entries that are in no sum, -1.
+    # Entries that are in no sum have the index -1. They select the last item:
+    # they have no reference.
     has_none = onp.append(substochastic, True)
     reference[order[largest]] = onp.logical_not(has_none[sums])
     self.reference = reference
@@ -99,7 +100,7 @@ class UnconstrainedMap:
     return subset
 
   def keep_only(self, entries: onp.ndarray, keep: onp.ndarray) -> None:
-    """Does what `restricted` does, in place."""
+    """Restricts this map to a subset of entries, see `restricted`."""
     keep = onp.asarray(keep, bool) & self.is_inside(entries)
     fixed = onp.logical_not(self.substochastic)
     is_certain = fixed & (self._sums(keep) == 1)
@@ -124,13 +125,13 @@ class UnconstrainedMap:
     )
 
   def embedded(self, entries: onp.ndarray) -> onp.ndarray:
-    """Replaces the selected entries in the vector of all entries."""
+    """Returns all entries, with new values for those that are selected."""
     all_entries = onp.array(self.all_entries)
     all_entries[self.indices] = entries
     return all_entries
 
   def scales(self, largest: onp.ndarray) -> onp.ndarray:
-    """Returns the total of the sum that each entry is part of, else `largest`."""
+    """Returns the total of each entry's sum, or `largest` if in no sum."""
     return onp.where(
       self.groups < 0, largest, self._to_entries(self.totals, 0.0)
     )
@@ -144,11 +145,11 @@ class UnconstrainedMap:
     return entries * self._to_entries(factors, 1.0)
 
   def _sums(self, x: onp.ndarray) -> onp.ndarray:
-    """Sums numbers, one for each entry, over the parts of each sum, (m,)."""
+    """Adds up the items of x over the entries of each sum."""
     return onp.bincount(self.groups + 1, x, len(self.totals) + 1)[1:]
 
   def _to_entries(self, x: onp.ndarray, other: float) -> onp.ndarray:
-    """Returns the number of each entry's sum, `other` if it is in none, (k,)."""
+    """Returns the item of x for each entry's sum, or `other` if in no sum."""
     return onp.append(x, other)[self.groups]
 
   def to_unconstrained(self, entries: onp.ndarray) -> onp.ndarray:
@@ -197,7 +198,7 @@ class UnconstrainedMap:
     return (onp.where(self.is_real, self.units, entries) * above)[self.has_free]
 
   def jacobian(self, entries: onp.ndarray) -> onp.ndarray:
-    """Computes the Jacobian of the entries in the free parameters, (k, d)."""
+    """Computes the Jacobian of k entries in d free parameters."""
     scales = onp.diag(onp.where(self.is_real, self.units, entries))
     return (scales - self._outer(entries))[:, self.has_free]
 

@@ -14,7 +14,8 @@ from phasic.inference.results import survival_estimates
 from phasic.internal import raw_arguments
 from phasic.internal.frameworks import Foreign
 
-# A matplotlib.axes.Axes; matplotlib is imported only when a plot is drawn.
+# An alias for matplotlib.axes.Axes, because matplotlib is imported only when a
+# plot is drawn.
 Axes: TypeAlias = Foreign
 
 NORMAL_95 = 1.959963984540054
@@ -43,7 +44,7 @@ class Range(NamedTuple):
 
 
 def check_axes(axes: object) -> None:
-  """Raises unless `axes` is None or matplotlib's.
+  """Raises unless `axes` is None or axes of matplotlib.
 
   Raises:
     ImportError: matplotlib is missing.
@@ -214,10 +215,10 @@ def check_type(name: str, distribution: object) -> None:
 
 
 def finish(axes: Axes, ylabel: str, end: float, top: float | None) -> Axes:
-  """Sets labels and ends of the axes, adds a legend, and returns the axes."""
+  """Sets labels and limits of the axes, adds a legend, and returns the axes."""
   axes.set_xlabel("time")
   axes.set_ylabel(ylabel)
-  # Logarithmic axes cannot start at zero.
+  # Logarithmic axes cannot start at zero: their lower limit stays as it is.
   axes.set_xlim(0.0 if axes.get_xscale() == "linear" else None, end)
   axes.set_ylim(0.0 if axes.get_yscale() == "linear" else None, top)
   axes.legend()

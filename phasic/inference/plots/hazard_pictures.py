@@ -16,7 +16,7 @@ from phasic.internal.arrays import Integer
 
 
 class Groups(NamedTuple):
-  """The events in groups of times, each an interval (low, high].
+  """Numbers of events, and times at risk, in intervals (low, high] of time.
 
   Attributes:
     edges: (k + 1,), ends of the groups.
@@ -147,7 +147,7 @@ def _draw_rates(axes: Axes, groups: Groups, half: float) -> None:
   edges, counts, exposures = groups
   rates = counts / exposures
   factor = onp.exp(drawing.NORMAL_95 / onp.sqrt(counts))
-  # In discrete time a rate is a probability, at most one.
+  # In discrete time a rate is a probability, so that its interval ends at one.
   highest = onp.where(half > 0.0, 1.0, onp.inf)
   axes.errorbar(
     (edges[1:] + edges[:-1]) / 2.0 + half,

@@ -171,7 +171,9 @@ def plot_posterior_predictive(
   drawing.check_type("draws", draws)
   shape = draws.batch_shape
   if len(shape) != 1 or shape[0] is None:
-    raise ValueError(f"draws has batch shape {shape}: it must be (draws,)")
+    raise ValueError(
+      f"draws has batch shape {shape}: it must be (n,) for n draws"
+    )
   drawing.check_axes(axes)
   estimate = survival_estimates.kaplan_meier(observations)
   shown = drawing.range_of(observations)

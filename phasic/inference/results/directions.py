@@ -17,14 +17,15 @@ FLAT = 1e-6
 # A function is not identified if more than this fraction of its gradient's norm
 # lies along flat directions.
 SHARE = 0.01
-# Scores below this fraction of the largest one count as zero: between two
-# phases that have become equal, the score is only rounding.
+# Scores below this fraction of the largest one count as zero. For example, the
+# score of a rate between two phases that have become equal is only rounding.
 _NO_SCORE = 3e-6
-# The log likelihood falls away from an edge if its mean decreases by more than
-# this, times the scale of the number that is there. Otherwise it is flat.
+# The log likelihood falls away from an edge if the slope of its mean there,
+# times the scale of the number at the edge, is below minus this. Otherwise it
+# is flat.
 _FALLS = 1e-8
-# A longer Newton step in a logarithm leads away from where a search ended: there
-# is no maximum.
+# If a search ended where a Newton step in a logarithm is longer than this,
+# there is no maximum near the end.
 LONG_STEP = 0.1
 
 
@@ -63,7 +64,11 @@ class Known(NamedTuple):
     return onp.shape(self.flat)[-1]
 
   def covariance(self, slopes: onp.ndarray) -> onp.ndarray:
-    """Computes the covariance of k functions, given gradients (k, d)."""
+    """Computes the covariance of k functions from their gradients.
+
+    Args:
+      slopes: slopes in the free parameters, (k, d).
+    """
     return _congruent(self.spread, slopes * self.units)
 
   def standard_errors(self, slopes: onp.ndarray) -> onp.ndarray:
@@ -124,8 +129,8 @@ def find(
     outer[onp.ix_(is_score, is_score)] * units[:, None] * units
   )
   same = values <= FLAT * onp.max(values, initial=0.0)
-  # Parameters without a score are flat, and so are combinations of the others
-  # with small eigenvalues.
+  # The flat directions are the parameters without a score, and the combinations
+  # of other parameters that have small eigenvalues.
   identity = onp.eye(len(sizes))
   flat = onp.hstack(
     [
@@ -174,7 +179,7 @@ def rises_on(
   rounding: float,
   longest: float | onp.ndarray = LONG_STEP,
 ) -> onp.ndarray:
-  """Returns along which axes the log likelihood rises without end, (d,).
+  """Returns a mask of axes along which the log likelihood rises without end.
 
   There the slope is more than rounding, and a Newton step too long.
   """
@@ -185,7 +190,7 @@ def rises_on(
 def falls_away(
   slopes: onp.ndarray, scales: onp.ndarray, total: float
 ) -> onp.ndarray:
-  """Returns whether the log likelihood falls as numbers leave an edge, (k,).
+  """Returns whether the log likelihood falls as each number leaves its edge.
 
   Args:
     slopes: of the log likelihood in the distances from the edge, (k,).

@@ -123,7 +123,7 @@ class Fit(Generic[DistributionT]):
 
   @property
   def standard_errors(self) -> Mapping[str, onp.ndarray]:
-    """The standard errors, a read-only array for each parameter, by name.
+    """The standard errors by name of the parameter, as read-only arrays.
 
     Parameters of a graph that have names are "params[birth]", as in `statuses`.
     They are NaN where no standard error exists: where a parameter is on the boundary, not
@@ -155,7 +155,7 @@ class Fit(Generic[DistributionT]):
 
   @property
   def sums(self) -> Mapping[tuple[str, ...], tuple[float, float]]:
-    """The sums of entries that are known only together, and their standard errors.
+    """Sums of entries that are identified only as a sum, with standard errors.
 
     Where two stages in a row have ended with equal rates, these have no standard
     errors of their own: the data do not tell how far apart they are. Half the sum
@@ -188,7 +188,7 @@ class Fit(Generic[DistributionT]):
 
   @property
   def aic(self) -> float:
-    """Akaike's criterion 2 k - 2 log L, k the number of parameters.
+    """Akaike's information criterion, 2 k - 2 log L for k parameters.
 
     Raises:
       ValueError: the observations are not a sample, see
@@ -202,7 +202,9 @@ class Fit(Generic[DistributionT]):
 
   @property
   def bic(self) -> float:
-    """Schwarz's criterion k log n - 2 log L, n the sum of the weights.
+    """Schwarz's Bayesian information criterion, k log n - 2 log L.
+
+    k is the number of parameters, n the sum of the weights.
 
     Raises:
       ValueError: the observations are not a sample, see
@@ -225,7 +227,7 @@ class Fit(Generic[DistributionT]):
       )
 
   def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
-    """Returns the fitted entries' names and their covariance matrix, (k, k).
+    """Returns the names of the k fitted entries, and their covariance matrix.
 
     The matrix is read-only. It is NaN in rows and columns of those that have no
     standard error.

@@ -46,7 +46,7 @@ class SurvivalEstimate(NamedTuple):
 def kaplan_meier(
   observations: observations_lib.Observations,
 ) -> SurvivalEstimate:
-  """Computes the Kaplan-Meier estimate, by statsmodels.
+  """Computes the Kaplan-Meier estimate with statsmodels.
 
   At each time of an event the survival function falls by the share that the
   events have among those at risk, who entered before and have not left:
@@ -84,8 +84,8 @@ def kaplan_meier(
     onp.asarray(estimate.n_risk),
     onp.asarray(estimate.n_events),
   )
-  # Standard errors by Greenwood's formula; given weights, statsmodels uses
-  # another formula.
+  # Standard errors are computed here by Greenwood's formula, because
+  # statsmodels uses another formula if there are weights.
   left = onp.where(survival > 0.0, at_risk - num_events, onp.inf)
   spread = onp.sqrt(onp.cumsum(num_events / at_risk / left))
   return SurvivalEstimate(
@@ -103,7 +103,7 @@ def product_limit(
   entry: onp.ndarray,
   weights: onp.ndarray | None = None,
 ) -> Foreign:
-  """Returns statsmodels' `SurvfuncRight`, given arrays from `host_times`."""
+  """Calls `SurvfuncRight` of statsmodels with arrays from `host_times`."""
   try:
     from statsmodels.duration import survfunc
   except ImportError as error:
@@ -118,9 +118,9 @@ def product_limit(
 def host_times(
   observations: observations_lib.Observations,
 ) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray, onp.ndarray]:
-  """Returns times, event indicators, weights and entry times, (n,) each.
+  """Returns arrays (n,): times, event indicators, weights and entry times.
 
-  Entries of those that have none are -1.
+  Observations without an entry time have -1.
   """
   observations_lib.check_data(observations)
   lower, upper, weights = observations_lib.host_arrays(observations)
@@ -148,7 +148,8 @@ def host_times(
   return lower[kept], events[kept], weights[kept], entry[kept]
 
 
-# The limit on values that are drawn at once; one data set is always drawn.
+# The limit on the number of values that are sampled at once. One data set is
+# sampled even if it has more values.
 _AT_ONCE = 2**18
 
 
@@ -240,7 +241,7 @@ def _censoring_times(
   known_times = onp.broadcast_to(limits, shares.shape)
   if onp.all(events):
     return known_times
-  # An event precedes a censoring at the same time.
+  # If an event and a censoring have the same time, the event comes first.
   left = onp.where(events, onp.nextafter(times, -onp.inf), times)
   known = product_limit(left, onp.logical_not(events), entry)
   before = _at(known.surv_times, known.surv_prob, left)

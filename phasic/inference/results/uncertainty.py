@@ -32,9 +32,11 @@ IDENTIFIED = "identified"
 ZERO = "on the boundary (zero)"
 CERTAIN = "on the boundary (certain)"
 BOUND = "at a bound"
-# Reasons for no standard error: along a direction the likelihood is constant;
-# each observation's density is constant to first order, as where entries are
-# equal; there is no maximum; or the fit has not ended at one.
+# The statuses of entries without a standard error: the likelihood is constant
+# along a direction (FLAT); the density of each observation is constant to first
+# order along a direction (DEPENDENT), but a sum of entries is identified
+# (SUMMED); there is no maximum (ENDLESS); or the fit has not ended at a maximum
+# (UNKNOWN).
 FLAT = "not identified (flat likelihood)"
 SUMMED = "not identified (only in a sum: see sums)"
 DEPENDENT = "not identified (only together with others)"
@@ -48,7 +50,8 @@ _EQUAL = 1e-3
 # log likelihood with respect to it is small, but the Newton step is long.
 _NO_SLOPE = 1e-3
 
-# The open ranges of arguments at which quantiles have derivatives, by method.
+# By method, the open interval of arguments at which a quantile has derivatives
+# in the parameters. At its ends the quantile is an end of the support.
 _OPEN_RANGES = {
   "quantile": (0.0, 1.0),
   "quantile_log_cdf": (-onp.inf, 0.0),
@@ -208,7 +211,8 @@ def assess(
   covariance[onp.ix_(kept, kept)] = known.covariance(slopes_kept)
   standard_errors = _parameter_errors(inner, jacobian, known)
   eigenvalues = onp.linalg.eigvalsh(matrix)
-  # A fit keeps these arrays, and shows them.
+  # The arrays become read-only, because a fit caches them and returns them to
+  # the user.
   for array in (covariance, eigenvalues, *standard_errors.values()):
     _freeze(array)
   return Uncertainty(
@@ -310,7 +314,7 @@ def outer_products(
   inner: coordinates_lib.Coordinates,
   observations: observations_lib.Observations,
 ) -> onp.ndarray:
-  """Computes the sum of the scores' outer products, (d, d)."""
+  """Computes the weighted sum of outer products of the scores, (d, d)."""
   _, _, known = observations_lib.host_arrays(observations)
   slopes = likelihood_derivatives.scores(inner, inner.entries, observations)
   slopes = onp.matmul(slopes, inner.jacobian(inner.entries))
@@ -349,7 +353,8 @@ def _parameter_errors(
 ) -> dict[str, onp.ndarray]:
   """Returns standard errors in the shapes of the parameters, by path."""
   by_path: dict[str, onp.ndarray] = {}
-  # Index -1, for entries that are not fitted, selects the last row: zero.
+  # Entries that are not fitted have the index -1, which selects the last row:
+  # its slopes are zero.
   padded = onp.zeros((len(inner.all_entries) + 1, onp.shape(jacobian)[-1]))
   padded[inner.indices] = jacobian
   fitted = onp.append(
@@ -360,7 +365,8 @@ def _parameter_errors(
     slopes = padded[index]
     is_fitted = fitted[index]
     if path in inner.increasing:
-      # Each is the sum of the differences up to it.
+      # Each entry of the parameter is the sum of the differences up to the
+      # entry.
       slopes = onp.cumsum(slopes, axis=-2)
       is_fitted = onp.logical_or.accumulate(is_fitted, axis=-1)
     errors = known.standard_errors(slopes)

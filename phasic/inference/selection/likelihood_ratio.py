@@ -107,8 +107,8 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   if statistic < -1e-6 * (1.0 + abs(larger.log_likelihood)):
     raise ValueError(
       f"larger has the log likelihood {larger.log_likelihood:.6g}: it must be "
-      f"at least smaller's, {smaller.log_likelihood:.6g}; start the larger fit "
-      "from smaller's distribution, or from more starts"
+      f"at least {smaller.log_likelihood:.6g}, as in smaller; start the larger "
+      "fit from smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
   reason = why_irregular(smaller, larger)
@@ -209,8 +209,9 @@ def _check_nested(
     ):
       if kind.is_entry and abs(value - x) > _NEAR * max(abs(value), abs(x)):
         raise ValueError(
-          f"{name} is {value:.6g} in smaller, but {x:.6g} in larger if all other "
-          "entries agree: smaller must be a special case of larger"
+          f"{name} is {value:.6g} in smaller, but {x:.6g} in larger if its "
+          "fitted entries are set to those of smaller: smaller must be a "
+          "special case of larger"
         )
 
 

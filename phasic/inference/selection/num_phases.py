@@ -19,7 +19,8 @@ from phasic.inference.results import fits
 from phasic.internal import raw_arguments
 from phasic.internal.arrays import Integer
 
-# Smaller rates of a start, also zeros, are raised to this over the mean.
+# A rate below this over the mean of the given distribution, such as zero, is
+# raised to that value.
 _LEAST_RATE = 1e-2
 # The rate of a new phase, relative to the largest total rate (fast) or to the
 # total rate of the next phase (twin), and the fraction of the new rate that

@@ -21,10 +21,13 @@ from phasic.distributions.families import canonical_form
 from phasic.distributions.families import mixtures
 from phasic.distributions.families import series
 
-# With more phases, only some numbers of stages are tried.
+# All numbers of stages are tried for three branches if there are at most
+# `_ALL_ORDERS` phases, and for two branches if there are at most `_ALL_PAIRS`.
+# With more phases only some are tried.
 _ALL_ORDERS = 5
 _ALL_PAIRS = 16
-# Shares beyond which tails are cut off, one after the other: a fifth, ...
+# A tail of a sample is cut off at one of these shares. If there are more parts,
+# the same share of the tail is cut off again.
 _TAILS = (0.2, 0.05, 0.01)
 
 
@@ -55,9 +58,11 @@ class Sample(NamedTuple):
 
 
 def orders(num_phases: int) -> list[tuple[int, ...]]:
-  """Returns numbers of stages of one, two or three branches, or all single.
+  """Lists the numbers of stages of mixtures of Erlangs that are tried.
 
-  Branches are ordered by their means. For many phases only some are returned.
+  A mixture has one, two or three branches, or only branches of one stage.
+  Branches are ordered by their means. For many phases only some mixtures are
+  returned.
   """
   p = num_phases
   listed = [(p,), (1,) * p]
@@ -81,7 +86,7 @@ def orders(num_phases: int) -> list[tuple[int, ...]]:
 
 
 def cut_sample(sample: Sample, counts: tuple[int, ...]) -> Iterator[Branches]:
-  """Yields mixtures with given numbers of stages, by different cuts."""
+  """Yields mixtures with given numbers of stages, from cuts of a sample."""
   total = onp.cumsum(sample.weights)
   middle = (total - 0.5 * sample.weights) / total[-1]
   for cuts in _cuts(sample, len(counts)):
@@ -108,13 +113,15 @@ def _cuts(sample: Sample, num_parts: int) -> list[tuple[float, ...]]:
   cuts: list[onp.ndarray] = [k / num_parts]
   cuts += [1.0 - share**k for share in _TAILS]
   cuts += [share ** k[::-1] for share in _TAILS[:-1]]
-  # Parts of equal width in logarithms, without the earliest thousandth.
+  # Cuts that are equidistant in the logarithm of time, without the earliest
+  # thousandth of the sample.
   total = onp.cumsum(sample.weights) / onp.sum(sample.weights)
   logs = onp.log(sample.times)
   first = logs[onp.searchsorted(total, 1e-3)]
   ends = first + (logs[-1] - first) * k / num_parts
   cuts.append(onp.interp(ends, logs, total))
-  # The last values beyond a gap, and the first ones before a gap, are a part.
+  # One list of cuts ends at the largest gap of the late tail, and one begins at
+  # the largest gap of the early tail. The other parts have equal shares.
   early, late = _gaps(logs, total)
   others = onp.arange(1, num_parts - 1) / (num_parts - 1)
   cuts.append(onp.append(late * others, late))
@@ -149,30 +156,34 @@ _FAMILIES = {
 }
 # Rates are spaced geometrically from 1 / _SPREAD to _SPREAD.
 _SPREAD = 4.0
-# The most that p times the probability of an end after each of p phases is.
+# The limit on p times the probability with which a Coxian of p phases ends
+# after a phase.
 _MOST_ENDS = 600.0
-# The least mass of a phase in a start, and the relative distance of rates: a
-# mass of zero would stay so, and equal rates are exchangeable.
+# The least mass of a phase in a start, because a mass of zero would stay zero;
+# and the relative distance of rates, because phases with equal rates are
+# exchangeable.
 _LEAST = 1e-3
 _APART = 0.02
-# In a general chain the least rate between two phases, relative to the total
-# rate of the first, and the least exit rate.
+# The least exit rate of a phase in a general chain, relative to the total rate
+# of the phase. This number over p is the least relative rate to each other
+# phase.
 _BETWEEN = 1e-2
-# Of hyper-Erlangs with given branches so many orders of means are tried.
+# The branches of a hyper-Erlang, whose numbers of stages are given, are matched
+# to the parts of a sample in at most this many orders.
 _MOST_PERMUTATIONS = 6
-# The largest probability that a step leaves a phase.
+# The largest probability that a step of a discrete chain leaves a phase.
 _LEAVES = 0.95
 
 
 def form_of(dist: object) -> str | None:
-  """Returns the form of a distribution, None if its family has none."""
+  """Returns the form of a distribution, or None if its family has no form."""
   return _FAMILIES.get(type(dist))
 
 
 def spread(
   form: str, p: int, mean: float, dtype: str
 ) -> absorption_time.AbsorptionTime:
-  """Returns a distribution with rates that are near each other and different.
+  """Returns a distribution whose rates differ, but not by much.
 
   Args:
     form: one of `FORMS`.
@@ -189,8 +200,8 @@ def spread(
     masses = onp.full(len(counts), 1.0 / len(counts))
     times = onp.asarray(counts) / rates
   else:
-    # A Coxian ends after each phase with probability 1/5; with thousands of
-    # phases with less, so that no mass underflows.
+    # A Coxian ends after each phase with probability 1/5. With thousands of
+    # phases the probability is smaller, so that no mass underflows.
     ends = min(0.2, _MOST_ENDS / p)
     masses = ends * (1.0 - ends) ** onp.arange(p)[::-1]
     masses[0] = masses[0] / ends
@@ -208,7 +219,7 @@ def candidates(
   p: int,
   dtype: str,
 ) -> Iterator[tuple[tuple[int, ...], absorption_time.AbsorptionTime]]:
-  """Yields numbers of stages, and distributions near mixtures of these.
+  """Yields distributions near mixtures of Erlangs, and the numbers of stages.
 
   Args:
     counts: the numbers of stages of a hyper-Erlang, which are kept; None for all
@@ -222,7 +233,8 @@ def candidates(
     for order in itertools.islice(
       itertools.permutations(range(len(counts))), _MOST_PERMUTATIONS
     ):
-      # Branch j of the sample, in the order of means, is branch order[j].
+      # The parts of the sample are in the order of their means. Part j becomes
+      # branch order[j] of the mixture.
       positions = onp.argsort(order)
       for parts in cut_sample(sample, tuple(counts[i] for i in order)):
         mixture = Branches(

@@ -23,11 +23,13 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
-# Exact values are taken to be counts if all are whole numbers and, on average,
-# so many are equal; times that were rounded to days seldom are.
+# Exact values are taken to be counts if all are whole numbers, and if each
+# value occurs at least this often on average. Times that were rounded to days
+# seldom repeat so often.
 _EQUAL = 5
-# The least scale factor of rates, relative to the smallest normal number. The
-# largest scale factor is the inverse of the least.
+# Rates are scaled by the inverse of the mean. This inverse must be at least
+# `_LEAST` times the smallest normal number, and at most the inverse of that
+# product.
 _LEAST = 1e8
 # The limit on phases: a fit needs memory for each pair of phases.
 _MOST_PHASES = 4096

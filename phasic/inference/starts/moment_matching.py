@@ -17,14 +17,14 @@ from phasic.internal.arrays import Integer
 _MOST_PHASES = 1000
 # The limit on normalized moments: fourth powers of larger moments overflow.
 _LARGEST_RATIO = 1e60
-# Numbers below this are subnormal: they have fewer digits.
+# Numbers below this are subnormal, and have fewer digits.
 _TINY = float(onp.finfo(onp.float64).tiny)
 # The tolerated relative error of the moments.
 _TOLERANCE = 1e-9
 
-# The probability that the first part of the chain is not skipped, the rate of
-# the single phase, the rate of the Erlang phases, and whether the single phase
-# comes first.
+# A chain of a single phase and an Erlang: the probability that its first part
+# is not skipped, the rate of the single phase, the rate of the Erlang phases,
+# and whether the single phase comes first.
 _Phases = tuple[float, float, float, bool]
 
 
@@ -84,8 +84,8 @@ def match_moments(
     # These products are the denominators of the normalized moments.
     if not _TINY <= moment * mean < math.inf:
       raise ValueError(
-        f"{name} is {moment:g}: times the mean, {mean:g}, it must be a normal "
-        "floating-point number; give the times in another unit"
+        f"{name} is {moment:g}: its product with the mean, {mean:g}, must be a "
+        "normal floating-point number; give the times in another unit"
       )
   n2 = second / (mean * mean)
   if not 1.0 < n2 < _LARGEST_RATIO:
@@ -196,8 +196,8 @@ def _match_three(
   near = [i for i, error in enumerate(errors) if error <= _TOLERANCE]
   if not near:
     raise ValueError(
-      f"three moments are too near the limits of {n} phases to be matched: "
-      "match two of them, or take one more phase"
+      f"the three moments are too near the limits of {n} phases to be "
+      "matched: match two of them, or set num_phases to one more"
     )
   p, single, others, is_first = chains[min(near, key=lambda i: errors[i])]
   single, others = single / mean, others / mean

@@ -27,28 +27,33 @@ from phasic.inference.starts import forms
 from phasic.internal import static
 from phasic.internal import user_warnings
 
-# With more phases, data suggest no starts: there would be too many orders.
+# With more phases no starts are made from the data: there would be too many
+# combinations of numbers of stages.
 _MOST_PHASES = 64
-# Wrappers that have the starts of the wrapped distribution.
+# For these wrappers, starts are made as for the distribution that they wrap.
 _WRAPPERS = (
   zero_inflated.ZeroInflated,
   truncated_phase_type.TruncatedPhaseType,
 )
-# The most observations of one kind in a summary. So many of the earliest and of
-# the latest are kept as they are: tails decide between optima.
+# A summary has at most `_SUMMARY` observations of one kind. The `_KEPT`
+# earliest and the `_KEPT` latest ones are kept as they are, because tails
+# decide between optima.
 _SUMMARY = 400
 _KEPT = 40
-# Each candidate makes so many steps of EM. Then in each round so many of the
-# likeliest make more, at most a third of them with the same numbers of stages,
-# unless less per observation is left to gain.
+# Each candidate makes `_FIRST_STEPS` steps of EM. A round then has three
+# numbers: how many of the likeliest candidates go on, how many steps each of
+# these makes, and the gain per observation below which it stops. Of the
+# candidates that go on, at most a third may have the same numbers of stages,
+# unless all do.
 _FIRST_STEPS = 2
 _ROUNDS = ((30, 4, 0.0), (12, 25, 0.0), (2, 16, 0.0))
-# A fit cannot change the numbers of stages of a hyper-Erlang, so that the last
-# two must show where they lead: mixtures of single stages rise slowly.
+# A fit cannot change the numbers of stages of a hyper-Erlang. So the last two
+# candidates make many steps before they are compared, because the likelihood of
+# mixtures of single stages rises slowly.
 _LAST_ROUND = (2, 200, 1e-5)
-# Two starts mostly lead to the same optimum if their log likelihoods differ by
-# less than this. If all starts have the same numbers of stages, they must
-# differ by much less.
+# Two starts are taken to lead to the same optimum if their log likelihoods
+# differ by less than `_SAME_END` or, if all starts have the same numbers of
+# stages, by less than `_SAME_END_ALIKE`.
 _SAME_END = 0.05
 _SAME_END_ALIKE = 0.001
 
@@ -136,7 +141,8 @@ def _key(wrapper: Distribution) -> object:
 def _within(dist: DistributionT, inner: Distribution) -> DistributionT:
   """Puts a distribution in the place of the innermost one of a wrapper."""
   for wrapper in _layers(dist)[-2::-1]:
-    # A step of EM may round a number out of its domain.
+    # Arguments are not checked, because a step of EM may round a number out of
+    # its domain.
     inner = wrapper.copy(distribution=inner, validate_args=False)
   # It has the same family.
   return cast("DistributionT", inner)
@@ -154,14 +160,16 @@ def _screened(
     start: Candidate[DistributionT], count: int, left: float
   ) -> Candidate[DistributionT]:
     at = start.distribution
-    # A compiled step depends on the arrays' shapes, and on this.
+    # One step is compiled for all candidates with the same numbers of stages:
+    # it depends on these, and on the shapes of arrays.
     structure = _layers(at)[-1].parameters.get("concentrations")
     if structure not in steps:
       steps[structure] = em.step_of(at, observations)
     run = em.run(at, steps[structure], observations, left, count, None)
     if not run.log_likelihoods:
       return start
-    # A compiled step returns parameters in an order of its own.
+    # A compiled step returns parameters in another order: their order in the
+    # candidate is restored.
     arrays = inferring.arrays_of(run.distribution)
     return start._replace(
       distribution=inferring.with_arrays(at, arrays),
@@ -244,7 +252,7 @@ def summary(
 def sample_of(
   observations: observations_lib.Observations,
 ) -> forms.Sample | None:
-  """Returns the middles of positive observations, with weights; None if none.
+  """Returns midpoints of positive observations, with weights, or None.
 
   The weight of a value that is only known to be greater is spread over all that
   are greater, as in the Kaplan-Meier estimate; past the last one it counts at

@@ -21,18 +21,19 @@ from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Integer
 
-# A larger ratio of the means indicates that the time units differ.
+# If the means of the start and of the data differ by a larger factor, they are
+# taken to be in different units of time.
 _FAR = 10.0
 
 
 def check_one_data_set(observations: observations_lib.Observations) -> None:
-  """Raises ValueError unless there is one data set, with an observation."""
+  """Raises ValueError unless there is one data set, which is not empty."""
   observations_lib.check_data(observations)
   lower, _, _ = observations_lib.host_arrays(observations)
   if onp.ndim(lower) != 1:
     raise ValueError(
-      f"observations have shape {onp.shape(lower)}: one data set, (n,), is "
-      "fitted at a time"
+      f"observations have shape {onp.shape(lower)}: they must be (n,), since "
+      "one data set is fitted at a time"
     )
 
 
@@ -51,7 +52,9 @@ def check_data(
   counted = weights > 0
   lower, upper = lower[counted], upper[counted]
   if not len(lower):
-    raise ValueError("there are no observations, or all weights are zero")
+    raise ValueError(
+      "all weights are zero: a fit needs an observation with a positive weight"
+    )
   if onp.all(upper == onp.inf):
     raise ValueError(
       "all observations are right-censored: they are likeliest under a "
@@ -86,8 +89,8 @@ def check_data(
       i = int(onp.flatnonzero(counted)[onp.argmax(is_zero)])
       raise ValueError(
         f"observation {i} is zero, and the distribution has no mass there: "
-        "start from ZeroInflated(dist, p), p the share of zeros, or give an "
-        "interval for the observation, lower = -1 and upper > 0"
+        "start from ZeroInflated(dist, p) with the share p of zeros, or give "
+        "an interval for the observation, lower = -1 and upper > 0"
       )
 
 
@@ -125,9 +128,9 @@ def check_continuous(
     i = int(onp.argmax(exact))
     raise ValueError(
       f"free has {names[0]!r}, and observation {i} is exactly {lower[i]:g}: the "
-      "likelihood jumps where one passes the other, so that gradients do not "
-      "find its maximum; fit with values that are kept, compare the log "
-      "likelihoods of several, or give intervals"
+      f"likelihood jumps where {names[0]} passes an exact observation, so that "
+      "gradients do not find its maximum; keep several values in turn and "
+      "compare the log likelihoods, or give intervals as observations"
     )
 
 
@@ -138,7 +141,7 @@ def check_start(
 ) -> None:
   """Raises ValueError if the likelihood at a start is zero or NaN."""
   dist = where.distribution_at(entries)
-  # This raises for parameters outside of their domains.
+  # The copy raises ValueError if parameters are outside of their domains.
   dist.copy(validate_args=True)
   value = likelihood_derivatives.log_likelihood(where, entries, observations)
   if not onp.isfinite(value):

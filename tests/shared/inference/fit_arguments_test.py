@@ -54,7 +54,8 @@ class StartsTest(test_case.TestCase):
   def test_several_data_sets(self):
     data = Observations([[1.0, 2.0], [3.0, 4.0]])
     with self.assertRaisesRegex(
-      ValueError, r"observations have shape \(2, 2\): one data set, \(n,\), is"
+      ValueError,
+      r"observations have shape \(2, 2\): they must be \(n,\), since",
     ):
       inference.fit_mle(pd.Erlang(2, 1.0), data)
 
@@ -156,7 +157,9 @@ class SelectionTest(test_case.TestCase):
         self.assert_close(
           found.statistic, 2.0 * (free.log_likelihood - fixed.log_likelihood)
         )
-    with self.assertRaisesRegex(ValueError, "it must be at least smaller's"):
+    with self.assertRaisesRegex(
+      ValueError, r"it must be at least \S+, as in smaller"
+    ):
       low = dataclasses.replace(free, log_likelihood=fixed.log_likelihood - 1.0)
       inference.likelihood_ratio(fixed, low)
 

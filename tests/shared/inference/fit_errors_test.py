@@ -126,14 +126,16 @@ class MistakesTest(test_case.TestCase):
     few = inference.Observations([1.0, 1.0])
     self._refused("fewer phases, or fix", pd.Coxian([1.0], [0.5, 1.0]), few)
     none = inference.Observations([1.0], weights=[0.0])
-    self._refused("no observations", start, none)
+    self._refused("all weights are zero: a fit needs", start, none)
     self._refused("must be inference.Obs", start, [1.0, 2.0])
 
   @test_case.of_bad_values
   def test_start(self):
     data = inference.Observations(fit_data.TIMES)
     batch = pd.Erlang(2, [1.0, 2.0])
-    self._refused("index the batch", batch, data)
+    self._refused(
+      "since one distribution is fitted at a time; index it", batch, data
+    )
     zero = pd.PhaseType([1.0], [[0.0]])
     self._refused("is -inf under the distribution", zero, data)
     start = pd.Hypoexponential([1.0, 2.0])
@@ -154,7 +156,10 @@ class MistakesTest(test_case.TestCase):
     data = inference.Observations(fit_data.TIMES)
     start = pd.Hypoexponential([1.0, 2.0])
     self._refused(
-      "no such parameter; parameters are rates", start, data, fixed=["r"]
+      "no such parameter or entry; the parameters are rates, and",
+      start,
+      data,
+      fixed=["r"],
     )
     self._refused("sequence of names", start, data, fixed="rate")
     self._refused("sequence of names", start, data, tied=["rates"])
@@ -201,7 +206,9 @@ class MistakesTest(test_case.TestCase):
     start = pd.Hyperexponential([0.5, 0.5], [0.4, 3.0])
     bounds = {"rates": (1.0, 3.0), "rates[1]": (0.1, 1.0)}
     self._refused(
-      "they must overlap with .* for rates.1.", start, bounds=bounds
+      "they must overlap with .*, the other bounds of rates.1.",
+      start,
+      bounds=bounds,
     )
 
   def test_other_starts(self):

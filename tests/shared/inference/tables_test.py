@@ -85,13 +85,16 @@ class TablesTest(test_case.TestCase):
     self.assertEqual(found[:2], [[1.0, -1.0, 2.0], [1.5, 3.0, _INF]])
 
   @parameterized.parameters(
-    ({"time": "t", "event": "x"}, "event is 'x': the table's columns are"),
-    ({"event": "e"}, r"given columns are \['event'\]: give time, time"),
+    (
+      {"time": "t", "event": "x"},
+      "event is 'x': it must be one of the table's columns",
+    ),
+    ({"event": "e"}, r"given columns are \['event'\]: give either time"),
     (
       {"time": "t", "lower": "t", "upper": "t"},
-      "'upper'.: give time, time and",
+      "'upper'.: give either time, or",
     ),
-    ({}, r"given columns are \[\]: give time, time and event, or lower and"),
+    ({}, r"given columns are \[\]: give either time, or time and event, or"),
     ({"time": "t", "event": "two"}, r"two\[1\] = 2.0: it must be bool, or 0"),
     ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
