@@ -1,4 +1,4 @@
-"""Checks of the laws of latent times, which must not have an atom at zero.
+"""Checks that distributions of latent times have no atom at zero.
 
 Samplers move latent times inside of the support, where they never reach zero:
 the mass there would be lost without a word.
@@ -21,11 +21,11 @@ _WAY_OUT = (
 
 
 def may_have_atom(distribution: distribution_lib.Distribution) -> bool:
-  """Returns whether a law may have an atom at zero, by a look at its parameters.
+  """Returns whether the parameters of a distribution allow an atom at zero.
 
   Args:
-    distribution: the law; one of counts or of vectors has no latent times, and
-      gives False.
+    distribution: the distribution. The result is False for one of counts or of
+      vectors, which has no latent times.
   """
   support = distribution.support
   is_time = support.constraint == "nonnegative" and not support.event_ndims
@@ -33,10 +33,10 @@ def may_have_atom(distribution: distribution_lib.Distribution) -> bool:
 
 
 def check(distribution: distribution_lib.Distribution) -> None:
-  """Raises ValueError if a law has an atom at zero.
+  """Raises ValueError if a distribution has an atom at zero.
 
-  While it is traced, a law has one where a `prob_zero` is given that is not
-  known to be zero.
+  A traced distribution counts as one with an atom if its `prob_zero` is given,
+  and is not known to be zero.
   """
   if not may_have_atom(distribution):
     return
@@ -54,7 +54,7 @@ def check(distribution: distribution_lib.Distribution) -> None:
   elif _has_given_mass(distribution):
     raise ValueError(
       f"distribution is {name}, with a traced prob_zero, which may be positive: "
-      f"{_WAY_OUT}; where it is zero leave prob_zero out"
+      f"{_WAY_OUT}; if it is zero, leave prob_zero out"
     )
 
 

@@ -1,7 +1,8 @@
 """Wraps distributions for NumPyro: `numpyro.sample`, NUTS and SVI."""
 
-# This source is checked with NumPy's types of arrays and seeds. In the package
-# for JAX all overrides fit those of NumPyro, but that `sample` needs a key.
+# Type checkers see this source with NumPy's types of arrays and seeds, which do
+# not fit those of NumPyro. In the package for JAX all overrides fit, except
+# that `sample` needs a key.
 # pyright: reportIncompatibleMethodOverride=false
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ except ImportError as error:
     "'phasic-substrates[numpyro]'"
   ) from error
 
-# Arguments that are not attributes: here `distribution` is the wrapped one.
+# Constructor arguments that do not become attributes of the wrapper. An
+# argument `distribution` would hide the wrapped distribution, which has the
+# same name.
 _NO_ATTRIBUTES = ("distribution", "validate_args", "allow_nan_stats", "name")
 
 
@@ -109,7 +112,7 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
   pytree_data_fields = ("distribution",)
   reparametrized_params = numpyro_parameters.ReparametrizedParams()  # type: ignore[assignment]
   may_have_rsample = False
-  # The arguments of `_class_of` that made the class.
+  # The arguments with which `_class_of` made the class.
   _made_of: tuple[Any, ...] = ()
 
   def __init__(
@@ -121,14 +124,15 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     """Stores the distribution to wrap."""
     shapes = distribution.batch_shape, distribution.event_shape
     self.distribution = numpyro_parameters.aligned(distribution, len(shapes[0]))
-    # In JAX only symbolic sizes are None, which NumPyro has no type for.
+    # In JAX a size is None only if it is symbolic: NumPyro has no type for it.
     super().__init__(*shapes, validate_args=validate_args)  # pyright: ignore[reportArgumentType]
 
   def __repr__(self) -> str:
     return f"wrap({self.distribution!r})"
 
   def __reduce__(self) -> tuple[object, ...]:
-    # Pickle does not find classes by name that are made when they are needed.
+    # Pickle finds classes by name, but not those that are made on demand: for
+    # these it stores the arguments that make them.
     if "_made_of" in type(self).__dict__:
       return _blank, self._made_of, self.__dict__
     return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
@@ -212,7 +216,8 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     return self.distribution.log_prob(value)
 
   def _validate_sample(self, value: ArrayLike) -> Array:
-    # NumPyro compares values of NumPy by NumPy, which takes no traced bounds.
+    # NumPyro compares a NumPy value with the bounds by NumPy, which does not
+    # take traced bounds. So the value is converted to a JAX array.
     support = self.distribution.support
     bounds = [x for x in (support.low, support.high) if x is not None]
     if any(static.concrete(bound) is None for bound in bounds):
@@ -251,7 +256,8 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
     return self.distribution.mode()
 
 
-# Type checkers do not see that it is a dispatcher of `multipledispatch`.
+# Type checkers do not see that `kl_divergence` is a dispatcher, which has the
+# method `register`.
 @kl.kl_divergence.register(NumPyroDistribution, NumPyroDistribution)  # pyright: ignore[reportFunctionMemberAccess]
 def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
   return p.distribution.kl_divergence(q.distribution)
@@ -261,7 +267,8 @@ def _kl_divergence(p: NumPyroDistribution, q: NumPyroDistribution) -> Result:
 def _promote_batch_shape(d: NumPyroDistribution) -> NumPyroDistribution:
   """Adds to the batch shape the dimensions that `vmap` or `scan` added."""
   promoted = copy.copy(d)
-  # The parameters have dimensions that the stored shape does not have yet.
+  # The parameters already have the new dimensions, but the stored batch shape
+  # does not.
   promoted._batch_shape = static.broadcast_shapes(  # noqa: SLF001
     d.batch_shape, inferring.batch_shape(d.distribution)
   )

@@ -68,7 +68,7 @@ class _TimesWithAtom(constraints.Constraint):
     return self.support.feasible_like(prototype)
 
   def eq(self, other: object, static: bool = False) -> ArrayLike:
-    """Returns whether another constraint is of the same values."""
+    """Returns whether another constraint has the same support."""
     return isinstance(other, type(self)) and self.support.eq(
       other.support, static
     )
@@ -192,7 +192,8 @@ def _event_ndims(
     return None
   if structure.is_edges(value):
     return 1 if path[1] == "parameters" else None
-  # Parameters that are given by their names are numbers.
+  # Parameters of a graph that are given by name are scalars: they have no event
+  # dimensions.
   named = isinstance(value, Mapping) or len(path) > 2
   return 0 if named else properties.event_ndims
 
@@ -266,19 +267,21 @@ def inferred_shapes(
     or "distribution" in inspect.signature(cls).parameters
   ):
     raise NotImplementedError(
-      f"{cls.__name__} has more in its shape than the batches of its arrays: "
-      "make an instance, whose shapes are known"
+      f"the shapes of {cls.__name__} do not follow from the shapes of its "
+      "arrays alone: make an instance, and read its batch_shape and event_shape"
     )
   names = tuple(properties)
   if len(args) > len(names):
     raise TypeError(
-      f"{len(args)} shapes are given: they must be those of {', '.join(names)}"
+      f"{len(args)} shapes are given: there must be at most one for each of "
+      f"{', '.join(names)}"
     )
   given = dict(zip(names, args, strict=False))
   for name, shape in kwargs.items():
     if name not in names or name in given:
       raise TypeError(
-        f"{name} is given: it must be one of {', '.join(names)}, and only once"
+        f"{name} is given by name: it must be one of {', '.join(names)}, and "
+        "not given by position, too"
       )
     given[name] = shape
   batches = []
@@ -307,7 +310,7 @@ class ReparametrizedParams:
 
 
 def attribute(name: str) -> property:
-  """Makes the attribute for a constructor argument."""
+  """Makes the property that returns a constructor argument."""
   return property(
     lambda self: self.distribution.parameters[name],
     doc=f"The argument `{name}` of the wrapped distribution.",

@@ -63,14 +63,14 @@ def _method(name: str, theirs: str) -> Callable[[Any, ArrayLike], Result]:
   def method(self: Any, x: ArrayLike) -> Result:
     return getattr(self.distribution, theirs)(self._converted(x))
 
-  # Methods are pickled by their names.
+  # Pickle stores a method by its name, which is therefore set here.
   method.__name__ = name
   method.__doc__ = getattr(distribution_lib.Distribution, theirs).__doc__
   return method
 
 
 class Frozen:
-  """The methods of frozen continuous and discrete distributions.
+  """The methods of SciPy's frozen distributions, continuous and discrete.
 
   Arguments broadcast with the batch of `distribution`, the wrapped one; numbers
   of any width are converted to its dtype. Means may be infinite, and values that
@@ -94,7 +94,8 @@ class Frozen:
   cdf, logcdf = _method("cdf", "cdf"), _method("logcdf", "log_cdf")
   sf = _method("sf", "survival_function")
   logsf = _method("logsf", "log_survival_function")
-  # These methods are the distribution's own.
+  # SciPy has methods with the same meaning, so that those of the distribution
+  # serve as they are.
   mean = property(operator.attrgetter("distribution.mean"))
   var = property(operator.attrgetter("distribution.variance"))
   std = property(operator.attrgetter("distribution.stddev"))
@@ -102,11 +103,12 @@ class Frozen:
 
   @functools.cached_property
   def dist(self) -> Any:
-    """An `rv_continuous` or `rv_discrete` of SciPy, by `loc` and `scale`.
+    """This distribution as an `rv_continuous` or `rv_discrete` of SciPy.
 
-    Functions of SciPy that need a family take it. Its `fit` fits these two (of
-    counts `loc` alone), not parameters such as rates. There must be no batch, and
-    in continuous time no atom at zero, which SciPy's distributions cannot have.
+    Functions of SciPy that need a family take it. Its `fit` fits `loc` and
+    `scale` (of counts `loc` alone), not parameters such as rates. There must be
+    no batch, and in continuous time no atom at zero, which SciPy's
+    distributions cannot have.
     """
     self.check_single("dist")
     with frameworks.needed_by("dist"):
@@ -117,18 +119,19 @@ class Frozen:
 
   @property
   def random_state(self) -> onp.random.RandomState | onp.random.Generator:
-    """The state that `rvs` draws from; for None, as at first, NumPy's own."""
+    """The random state of `rvs`; None, the default, is NumPy's global state."""
     return _state_of(self._random_state)
 
   @random_state.setter
   def random_state(self, state: Any) -> None:
-    # The global state is looked up at each use.
+    # None is stored as it is, because the global state is looked up at each
+    # use.
     self._random_state = None if state is None else _state_of(state)
     if "dist" in vars(self):
       self.dist.random_state = self._random_state
 
   def ppf(self, q: ArrayLike) -> Result:
-    """Computes the quantile; of counts it is one below the least for 0."""
+    """Computes the quantile; for counts, that of 0 is one below the least."""
     return self._or_below(self.distribution.quantile(self._converted(q)), q, 0)
 
   def isf(self, q: ArrayLike) -> Result:
@@ -160,9 +163,9 @@ class Frozen:
     return self.distribution.moment(order)
 
   def stats(self, moments: str = "mv") -> Result | tuple[Result, ...]:
-    """Computes mean, variance, skewness or excess kurtosis, by their letters.
+    """Computes mean, variance, skewness or excess kurtosis, chosen by letters.
 
-    Returns a tuple in the order of m, v, s, k; one alone where one is asked for.
+    Returns a tuple in the order m, v, s, k, or one value for a single letter.
     """
     if not moments or not set(moments) <= set("mvsk"):
       raise ValueError(
@@ -195,16 +198,17 @@ class Frozen:
     return onp.asarray(samples, "int64")[()] if whole else samples
 
   def fit(self, data: Any, **options: Unpack[mle.FitOptions]) -> Self:
-    """Wraps the fit to data of `inference.fit_mle`, which starts from this one.
+    """Fits the distribution to data by `inference.fit_mle`, and wraps the fit.
 
-    Data are exact observations, (n,), `scipy.stats.CensoredData`, or
-    `inference.Observations`, censored and truncated as they are.
+    The search starts from this distribution. Data are exact observations, (n,),
+    `scipy.stats.CensoredData`, or `inference.Observations`, censored and
+    truncated as they are.
     """
     fit = mle.fit_mle(self.distribution, _observed(data), **options)
     return type(self)(fit.distribution)
 
   def check_single(self, user: str) -> None:
-    """Raises ValueError if there is a batch."""
+    """Raises ValueError if the distribution has a batch."""
     batch = self.distribution.batch_shape
     if batch:
       raise ValueError(
@@ -279,7 +283,7 @@ def _observed(data: Any) -> observations.Observations:
   kind = type(data)
   if kind.__name__ != "CensoredData" or kind.__module__[:6] != "scipy.":
     return observations.Observations(data)
-  # SciPy has no public access to them.
+  # SciPy has no public access to the parts of `CensoredData`.
   names = ("_uncensored", "_left", "_right", "_interval")
   exact, left, right, interval = (vars(data)[name] for name in names)
   low, high = onp.reshape(interval, (-1, 2)).T

@@ -20,7 +20,8 @@ from phasic.math.quadrature import quadrature_points
 
 _Func: TypeAlias = Callable[[Any], Any]
 _CHUNK, _MOST_TERMS = 100_000, 10_000_000
-# The log of the relative mass beyond the last summed count.
+# A sum over counts ends where the remaining mass, relative to the mass from the
+# lower bound on, has this logarithm.
 _LOG_LEFT = -69.0
 # Integrals are split at the quantiles of these log tail probabilities, since a
 # heavy tail extends over many orders of magnitude.
@@ -28,7 +29,8 @@ _LOG_TAILS = onp.r_[-1e-6, -1e-3, -0.1, -0.7, -2:-30:-4, -60, -120, -250, -500]
 # The tolerated errors of each part of an integral and of the sum of all parts,
 # relative to the sum of the absolute values of the parts.
 _ABSOLUTE, _MOST_ERROR = 1e-13, 1e-8
-# Skewness and kurtosis are by quadrature where raw moments may err by more.
+# Skewness and kurtosis are computed by quadrature where the rounding errors of
+# raw moments may exceed these.
 _ERRORS = {"float64": 1e-7, "float32": 1e-4}
 
 
@@ -39,7 +41,7 @@ def expect(
   ub: float | None = None,
   conditional: bool = False,
 ) -> Result:
-  """Computes E[func(X)] over lb <= X <= ub; there must be no batch.
+  """Computes E[func(X)] over lb <= X <= ub for a distribution without a batch.
 
   An atom at zero counts. In discrete time `func` takes arrays, and there are at
   most ten million counts. In continuous time `scipy.integrate.quad` integrates
@@ -59,9 +61,11 @@ def expect(
   low, high = (float(x) for x in frozen.support())
   low = low if lb is None else max(low, float(lb))
   high = high if ub is None else min(high, float(ub))
-  # The largest x for which P(X <= x) excludes the lower bound.
+  # This x has P(X <= x) = P(X < low), so that the mass at the lower bound, such
+  # as an atom at zero, counts.
   before = onp.ceil(low) - 1.0 if discrete else low if low > 0.0 else -1.0
-  # The log mass is computed from the nearer tail.
+  # The mass is a difference of two values of the cdf or, in the upper tail, of
+  # the survival function, which keeps more digits there.
   upper = not frozen.logcdf(high) < -0.7
   log_tail = frozen.logsf if upper else frozen.logcdf
   more, less = map(log_tail, (before, high) if upper else (high, before))
@@ -110,10 +114,12 @@ def _integral(dist: Any, f: _Func, ends: list[float], log_mass: float) -> float:
   def term(x: float) -> float:
     weight = float(onp.exp(dist.log_prob(x) - log_mass)) if x > 0 else 0.0
     if weight != weight and dist.survival_function(x) == 0.0:
-      # At so late a time the density is NaN, and negligible as P(X > x) is 0.
+      # The density may be NaN at a time so late that P(X > x) is 0: it is
+      # negligible there.
       weight = 0.0
-    # The function may overflow where the density is zero; of a number of NumPy
-    # a power that overflows elsewhere is infinite.
+    # The function is not called where the density is zero, since it may
+    # overflow there. Its argument is a number of NumPy, so that powers overflow
+    # to inf elsewhere, and do not raise.
     return float(f(onp.float64(x))) * weight if weight != 0.0 else 0.0
 
   total = 0.0

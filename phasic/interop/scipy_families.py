@@ -13,7 +13,7 @@ from phasic.internal.arrays import Result
 
 
 def family_of(frozen: Any) -> Any:
-  """Returns the shifts and multiples of a distribution, as a family of SciPy's."""
+  """Makes a SciPy family with location and scale from a frozen distribution."""
   if hasattr(frozen, "pmf"):
     return DiscreteFamily(frozen)
   if (atom := frozen.cdf(0.0)) > 0.0:
@@ -30,18 +30,19 @@ def _asks(name: str, method_name: str = "") -> Callable[..., Result]:
   def method(self: Any, *args: Any, **options: Any) -> Result:
     return getattr(self._frozen, name)(*args, **options)
 
-  # A method is pickled by its name.
+  # Pickle stores a method by its name, which is therefore set here.
   method.__name__ = method_name or f"_{name}"
   return method
 
 
 class Family:
-  """Computes what SciPy's methods ask for, without location and scale."""
+  """Implements SciPy's private methods for location 0 and scale 1."""
 
   _cdf, _logcdf, _sf, _logsf = map(_asks, ("cdf", "logcdf", "sf", "logsf"))
   _ppf, _isf, _rvs, _entropy = map(_asks, ("ppf", "isf", "rvs", "entropy"))
   _munp = _asks("moment", "_munp")
-  # `scipy.stats.fit` needs the list of shape parameters.
+  # `scipy.stats.fit` calls this for the list of shape parameters, which is
+  # empty.
   _shape_info = list
 
   def __init__(self, frozen: Any):
@@ -52,7 +53,7 @@ class Family:
     super().__init__(a=low, b=high, name=name, longname=name)  # type: ignore[call-arg]
 
   def _updated_ctor_param(self) -> dict[str, Any]:
-    # SciPy makes a copy by it when the distribution is frozen.
+    # SciPy freezes a family by a copy, which it makes with these arguments.
     return {"frozen": self._frozen}
 
   def _stats(self, moments: str = "mv") -> list[Result | None]:
@@ -73,22 +74,23 @@ class Family:
       if given.get(name) is not None:
         given[name] = (given[name] - loc) / scale
     f = (lambda x: x) if func is None else func
-    # Anything but a function is passed on, to be refused.
+    # An argument that is not a function is passed on unchanged, and `expect` of
+    # the frozen distribution refuses it.
     moved = (lambda x: f(loc + scale * x)) if callable(f) else f
     return self._frozen.expect(moved, **given)
 
 
 class ContinuousFamily(Family, stats.rv_continuous):
-  """The shifts and multiples of one continuous distribution."""
+  """A continuous distribution with location and scale, as a SciPy family."""
 
   _pdf, _logpdf = map(_asks, ("pdf", "logpdf"))
 
 
 class DiscreteFamily(Family, stats.rv_discrete):
-  """The shifts of one distribution of counts."""
+  """A distribution of counts with a location, as a SciPy family."""
 
   _pmf, _logpmf = map(_asks, ("pmf", "logpmf"))
 
   def __new__(cls, *args: object, **options: object) -> Self:
-    """Makes an instance; SciPy's method does not know the argument."""
+    """Makes an instance; SciPy's `__new__` would not take the argument."""
     return super().__new__(cls)

@@ -70,7 +70,8 @@ def wrap(distribution: distribution_lib.Distribution) -> TFPDistribution:
       f"distribution is {type(distribution).__name__}: it must be a distribution "
       "of phasic"
     )
-  # Type checkers take a class for hashable only if its instances are.
+  # `class_of` is cached, so that its argument must be hashable. A class always
+  # is, but type checkers see this only if its instances are hashable, too.
   cls = class_of(type(distribution))  # type: ignore[arg-type]
   # The stored values are passed, so that they are not converted again.
   return cls(**distribution.parameters)
@@ -156,7 +157,8 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
     return self._wrapped
 
   def __reduce__(self) -> str | tuple[object, ...]:
-    # The classes of `class_of` are in no module, where pickle looks for them.
+    # Pickle looks for a class in its module. The classes of `class_of` are in
+    # no module, so that pickle stores a call of `wrap`.
     if type(self) is class_of(type(self._wrapped)):  # type: ignore[arg-type]
       return wrap, (self._wrapped,)
     return super().__reduce__()
@@ -167,8 +169,9 @@ class TFPDistribution(tfp.distributions.AutoCompositeTensorDistribution):
   def _broadcast_parameters_with_batch_shape(
     self, batch_shape: Array
   ) -> TFPDistribution:
-    # TensorFlow Probability slices a distribution inside of another one after
-    # this. Its own method would take edges and lists of parameters for tensors.
+    # TensorFlow Probability calls this before it slices a distribution that is
+    # part of another one. The inherited method would treat edges and lists of
+    # parameters as tensors.
     own_shape = inferring.batch_shape(self._wrapped)
     shape = static.broadcast_shapes(_sizes(batch_shape), own_shape)
     return wrap(inferring.with_batch_shape(self._wrapped, shape))
@@ -248,7 +251,7 @@ def _kl_divergence(
   return _read(p).kl_divergence(_read(q))
 
 
-# `tfd.Exponential` is a subclass of `tfd.Gamma`.
+# `tfd.Exponential` is a subclass of `tfd.Gamma`: these rules cover both.
 @tfp.distributions.RegisterKL(TFPDistribution, tfp.distributions.Gamma)
 def _kl_to_gamma(
   p: TFPDistribution, q: object, name: str | None = None

@@ -29,8 +29,8 @@ if MODE == "jax":
 else:
   import tensorflow_probability as tfp
 
-# A Gamma variable is outside of the quadrature points with a probability below
-# exp(-_LOG_LEFT) on each side.
+# The least and the largest quadrature point leave a probability below
+# exp(-_LOG_LEFT) of a Gamma variable on each side.
 _LOG_LEFT = 61.0
 _COUNT = 4097
 

@@ -24,7 +24,8 @@ if MODE == "jax":
 
   from phasic.internal import structures
 
-  # Each package has only one of the two classes.
+  # Two classes have this name: the package for JAX has only this one, all
+  # others only the one below.
   @structures.register
   class HeldEdges:  # pyright: ignore[reportRedeclaration]
     """Wraps edges, since TensorFlow Probability would flatten a named tuple."""
@@ -85,7 +86,7 @@ _ShapeT = TypeVar("_ShapeT", tuple[int, ...], Array)
 
 
 class Constant:
-  """A value that TensorFlow does not look into; a call returns it.
+  """A value that TensorFlow treats as opaque; calling the object returns it.
 
   TensorFlow compares the arguments of a `tf.function` by their parts, and
   callable parts by identity. So graphs are wrapped as callables, and functions
@@ -109,7 +110,7 @@ _KNOWN: weakref.WeakValueDictionary[tuple[int, ...], Constant] = (
 
 
 def held_graphs(value: object) -> object:
-  """Wraps a graph or a tuple of graphs as a `Constant`; keeps other values."""
+  """Wraps graphs as a `Constant`; other values are returned unchanged."""
   parts = value if isinstance(value, tuple) else (value,)
   if not parts or not all(isinstance(x, graph_lib.Graph) for x in parts):
     return value
@@ -135,14 +136,14 @@ def held(value: object) -> object:
 
 
 def value_of(value: ParameterValue) -> ParameterValue:
-  """Returns what `HeldEdges` or a `Constant` wraps; keeps other values."""
+  """Unwraps `HeldEdges` and `Constant`; other values are returned unchanged."""
   if isinstance(value, Constant):
     return value()
   return value.edges if isinstance(value, HeldEdges) else value
 
 
 class ConstraintBijector(tfp.bijectors.AutoCompositeTensorBijector):
-  """Maps real numbers onto the set of a constraint for which TFP has no map.
+  """Maps real numbers onto a constrained set for which TFP has no bijector.
 
   Attributes:
     constraint: the set, as `ParameterProperties` of phasic has it.
@@ -192,7 +193,8 @@ def properties(
 ) -> dict[str, object]:
   """Returns the properties of a class's array parameters, by name."""
   own_properties = cls.parameter_properties()
-  # A sample of a joint distribution has one entry per column of the rewards.
+  # A sample of a joint distribution has one entry per column of the rewards. So
+  # a scalar parameter has the shape of the sample without the last axis.
   scalar = _without_event if "rewards" in own_properties else _same_shape
   by_name = {
     name: tfp.util.ParameterProperties(
@@ -201,8 +203,9 @@ def properties(
       default_constraining_bijector_fn=functools.partial(
         _bijector, prop.constraint, prop.event_ndims
       ),
-      # A default is derived from the others: an automatic value may contradict
-      # them, as a mass at zero may contradict the other masses.
+      # An optional parameter is by default derived from the others. A value
+      # that TensorFlow Probability makes up may contradict them, as a mass at
+      # zero may contradict the other masses.
       is_preferred=not prop.optional,
     )
     for name, prop in own_properties.items()
@@ -218,7 +221,8 @@ def _bijector(constraint: constraints.Constraint, event_ndims: int) -> object:
   return ConstraintBijector(constraint.name, event_ndims)
 
 
-# TensorFlow Probability passes the argument `sample_shape` by its name, too.
+# TensorFlow Probability also passes the argument of these functions by name, so
+# that all of them must call it `sample_shape`.
 def _same_shape(sample_shape: _ShapeT) -> _ShapeT:
   return sample_shape
 
@@ -230,6 +234,6 @@ def _without_event(sample_shape: _ShapeT) -> _ShapeT:
 def _unknown_shape(sample_shape: object) -> NoReturn:
   raise NotImplementedError(
     f"sample_shape is {sample_shape}: the shape of a sample does not determine "
-    "the number of phases, and so not the shape of this parameter; pass it, as "
-    "a variable say"
+    "the number of phases, and thus not the shape of this parameter; pass the "
+    "parameter, e.g. as a variable"
   )
