@@ -16,8 +16,8 @@ from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 from phasic.internal.native import static_options
 
-# The limit on the native functions that a bound function caches. There is one
-# for each set of keyword arguments of its calls.
+# A bound function makes and caches a differentiable function for each set of
+# keyword arguments of its calls: at most this many.
 MAX_MADE = 1024
 _P = ParamSpec("_P")
 _BATCHINGS = {"sequential": None, "expand": host_functions.expand}
@@ -108,8 +108,8 @@ def check_positions(
   for i, value in enumerate(values):
     if value >= num_args:
       raise ValueError(
-        f"{function} is called with {num_args} arguments: {name}[{i}] is "
-        f"{value}, and must be below this number"
+        f"{name}[{i}] is {value}: it must be below {num_args}, the number of "
+        f"arguments of this call of {function}"
       )
 
 
@@ -125,7 +125,9 @@ def check_unmasked(
 def check_derivative(
   rule: str, derivative: Tree, like: Tree, what: str
 ) -> None:
-  """Raises TypeError unless a derivative has the structure of `like`.
+  """Raises TypeError unless a derivative matches `like`.
+
+  The structure, the dtypes and the shapes must match; shapes may broadcast.
 
   Args:
     rule: the rule's name in messages.

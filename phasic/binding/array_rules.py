@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 
 
 def array_code(rule: Callable[_P, _R]) -> ArrayCode[_P, _R]:
-  """Marks a derivative rule of `bind` as one that calls the backend's functions.
+  """Marks a derivative rule as array code: it calls the backend's functions.
 
   Such a rule is traced with the program that asks for the derivative, is called
   with the backend's arrays, and is differentiated in its turn. It may call

@@ -98,7 +98,8 @@ def bind(
 
 
 # A derivative rule: a function of NumPy arrays, array code, or a bound
-# function. Results have the structure of the user's arguments or results.
+# function. A `jvp` rule returns the structure of the function's result, and a
+# `vjp` rule returns the structure of its arguments.
 Rule: TypeAlias = (
   Callable[..., Tree] | host_functions.HostFunction | host_functions.Missing
 )
@@ -167,7 +168,9 @@ class BoundFunction:
     /,
     **options: Hashable,
   ) -> Result:
-    """Computes the Jacobian-vector product f'(args) tangents, by rule `jvp`.
+    """Computes the Jacobian-vector product by the rule `jvp`.
+
+    This is the linear map f'(args), applied to the tangents.
 
     Raises:
       NotImplementedError: there is no such rule.
@@ -190,9 +193,10 @@ class BoundFunction:
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Computes the cotangents f'(args)^T cotangent, a tuple, by rule `vjp`.
+    """Computes the vector-Jacobian product by the rule `vjp`.
 
-    It has None for arguments that are integers or nondifferentiable.
+    This is the transpose of f'(args), applied to the cotangent: a tuple, with
+    None for arguments that are integers or nondifferentiable.
 
     Raises:
       NotImplementedError: there is no such rule.
@@ -243,13 +247,14 @@ class BoundFunction:
     along: object,
     options: Mapping[str, Hashable],
   ) -> Tree:
-    """Calls a rule on the host; the other rule is its transpose."""
+    """Calls the rule `function` on the host; `other` is its transpose."""
     if not isinstance(
       other, (host_functions.HostFunction, host_functions.Missing)
     ):
       other = host_functions.Missing(
         f"{function.name} has no transpose, as the other rule of {self.name} is "
-        "array code or a bound function: give both so"
+        "array code or a bound function: give both rules as array code or "
+        "bound functions"
       )
     return host_calls.call_multilinear(
       (function, other), abstract, (at,), (along,), options
@@ -309,8 +314,9 @@ class BoundFunction:
     ) -> tuple[Result, Result]:
       result, moved = made(*args), self.jvp(args, tangents, **options)
       rule = f"jvp of {self.name}"
-      # Host functions are checked here too: the specs of their results come
-      # from a call with zeros, or are unknown.
+      # Check the tangents of host functions here too. The specs of their
+      # results come from a call with zeros, or are unknown, so that an earlier
+      # check may not have compared them with this result.
       arguments.check_derivative(rule, moved, _floating(result), "the result")
       return result, moved
 
@@ -328,7 +334,7 @@ class BoundFunction:
 
 
 class _Reverse(BoundFunction):
-  """A `vjp` rule whose own vjp in the cotangent is computed by the `jvp` rule.
+  """A bound `vjp` rule, whose transpose in the cotangent is the `jvp` rule.
 
   The vjp of the `vjp` rule gives the same result. But backends that compute
   forward mode by reverse mode twice, as TensorFlow does, would differentiate
@@ -353,7 +359,7 @@ class _Reverse(BoundFunction):
     /,
     **options: Hashable,
   ) -> tuple[Result, ...]:
-    """Computes cotangents of both inputs of the `vjp` rule: args, cotangent."""
+    """Computes cotangents of the `vjp` rule's inputs: args and cotangent."""
     cotangents = super().vjp(args, cotangent, **options)
     return cotangents[0], self._forward(
       args[0], _floating(cotangent), **options

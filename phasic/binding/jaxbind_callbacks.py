@@ -48,8 +48,8 @@ class Callback:
     self._abstract = abstract
     self._can_batch = can_batch
     self._num_fixed = num_fixed
-    # Cached because it takes most of a call's time, and depends only on shapes,
-    # dtypes and keyword arguments.
+    # Plans are cached: making a plan takes most of a call's time, and a plan
+    # depends only on shapes, dtypes and keyword arguments.
     self._kept = functools.lru_cache(maxsize=256)(self._plan)
 
   def check_call(
@@ -87,13 +87,14 @@ class Callback:
 
     if self._can_batch:
       return host_functions.HostFunction(self._name, call_for_batch, _batched)
-    # Without batches, `batch_axes` is an ordinary keyword.
+    # A callback that takes no batches may have a keyword argument `batch_axes`
+    # of its own, so pass all keyword arguments on.
     return host_functions.HostFunction(self._name, call)
 
   def result_specs(
     self, *trees: object, **kwargs: object
   ) -> list[host_results.ArraySpec]:
-    """Returns the shapes and dtypes of the results of a call without batch."""
+    """Returns the results' shapes and dtypes, for a call without a batch."""
     return self._specs([self._spec(x) for x in _leaves(trees)], None, kwargs)[0]
 
   def _call(
@@ -102,7 +103,7 @@ class Callback:
     levels: Sequence[host_functions.BatchLevel],
     kwargs: Mapping[str, object],
   ) -> list[onp.ndarray]:
-    """Calls the callback, with leading batch axes in arrays and results."""
+    """Calls the callback; arrays and results have their batch axes in front."""
     if not levels:
       kinds = tuple(map(_kind, arrays))
       specs, dump = self._kept(kinds, arguments.key(self._name, kwargs))
@@ -127,8 +128,8 @@ class Callback:
     keywords = arguments.key(self._name, self._keywords(axes[-1], kwargs))
     self._f(tuple(out), tuple(arrays), _dumped(keywords))
     for i, size in enumerate(sizes):
-      # `abstract` is called without the outer levels of the batch, as their
-      # axes are in front already. It then returns the axis of this level.
+      # The axes of the outer levels are in front already. So call `abstract`
+      # with arrays that lack these axes: it returns the batch axis of level i.
       inner = [
         _spec_without(i if mapped else 0, x)
         for x, mapped in zip(arrays, is_mapped, strict=True)
@@ -145,7 +146,7 @@ class Callback:
     kinds: Sequence[_Kind],
     key: static_options.Options,
   ) -> tuple[list[host_results.ArraySpec], onp.ndarray]:
-    """Returns specs of `out` for a call without batch, and a kwargs dump."""
+    """Returns the specs of `out` and the dumped kwargs, for one example."""
     kwargs = static_options.thaw(key)
     like = [host_results.ArraySpec(*kind) for kind in kinds]
     specs, _ = self._specs(like, None, kwargs)
@@ -238,7 +239,8 @@ def _level_at(
   if axis is None:
     shape = (*x.shape[:position], size, *x.shape[position:])
     return onp.broadcast_to(onp.expand_dims(x, position), shape)
-  # An axis >= 0 is counted after the outer levels' axes.
+  # A nonnegative `axis` does not count the axes of the outer levels, which come
+  # first. A negative axis counts from the end, so it needs no shift.
   source = axis if axis < 0 else axis + position
   return onp.moveaxis(x, source, position)
 

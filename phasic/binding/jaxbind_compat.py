@@ -1,11 +1,11 @@
-"""JAXbind's interface: code that uses it only has to change an import.
+"""The interface of JAXbind: code for JAXbind only has to change an import.
 
 The functions have the signatures and the meaning that they have in JAXbind
 1.3.1: functions `f(out, args, kwargs_dump)` write into the arrays `out`, and
 calls return lists. What JAXbind's calls cannot do works here, as these are
-bound
-functions: derivatives of all orders where a function is linear, all dtypes,
-exceptions of one's own, gradients of replicated arguments in `jax.shard_map`.
+bound functions: derivatives of all orders where a function is linear, all
+dtypes, exceptions of one's own, gradients of replicated arguments in
+`jax.shard_map`.
 
 Two things differ. Where a function can batch, the batch's axes come in front,
 arguments may have one that `jax.vmap` did not ask for, and results always have
@@ -29,11 +29,11 @@ from phasic.internal.frameworks import Foreign
 from phasic.internal.native import host_calls
 from phasic.internal.native import host_functions
 
-# A callback that writes its results into arrays, `f(out, args, kwargs_dump)`.
+# A callback `f(out, args, kwargs_dump)`, which writes its results into `out`.
 Callback: TypeAlias = Callable[..., None]
-# A function that returns shapes, dtypes and batch axes of results.
+# A function that returns the shape, dtype and batch axis of each result.
 Abstract: TypeAlias = Callable[..., Sequence[Sequence[object]]]
-# The version of JAXbind whose interface this is.
+# The version of JAXbind that has the same interface as this module.
 __version__ = "1.3.1"
 
 
@@ -132,7 +132,7 @@ def get_nonlinear_call(
   first_n_args_fixed: int = 0,
   func_can_batch: bool = False,
 ) -> Callable[..., list[Result]]:
-  """Makes a function from a callback, given callbacks of its jvp and vjp.
+  """Makes a function from callbacks for its values, its jvp and its vjp.
 
   Args:
     f: `f(out, args, kwargs_dump)`.

@@ -120,7 +120,7 @@ def bind_multilinear(
 
 
 class MultilinearFunction:
-  """A bound linear or multilinear function; it is called like the original.
+  """A bound linear or multilinear function; call it like the function itself.
 
   Example:
 
@@ -140,7 +140,7 @@ class MultilinearFunction:
     num_fixed: int,
     joint: bool,
   ):
-    """Stores functions; `joint` means one transpose for all arguments."""
+    """Stores functions; if `joint`, one transpose is for all arguments."""
     self._num_fixed = arguments.count("num_fixed", num_fixed)
     self._functions = tuple(functions)
     self._abstract = abstract

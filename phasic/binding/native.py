@@ -28,7 +28,7 @@ from phasic.internal.native import static_options
 
 
 def include_dir() -> str:
-  """Returns the folder of the C++ headers, which has `phasic/op.h`.
+  """Returns the folder that contains the C++ headers, e.g. `phasic/op.h`.
 
   Example:
 
@@ -141,7 +141,7 @@ def bind_native(
       raw_arguments.check_callable(what, rule)
   if (handler is None) != (declaration is None):
     raise ValueError(
-      f"op {name}: give declaration and handler together, or none"
+      f"op {name}: give declaration and handler together, or neither of them"
     )
   if declaration is None:
     declared = native_libraries.declaration(path, name)
@@ -149,14 +149,17 @@ def bind_native(
     declared = native_declarations.parse(name, declaration)
   if (jvp is not None or vjp is not None) and (forward or adjoint):
     raise ValueError(
-      declared.error("derivatives are array code or native functions, not both")
+      declared.error(
+        "derivatives are given twice, in array code and as native functions: "
+        "drop jvp and vjp, or forward and adjoint"
+      )
     )
   size_rules = {} if sizes is None else dict(sizes)
   if sorted(size_rules) != sorted(declared.own_dims):
     raise ValueError(
       declared.error(
         f"sizes are given for {sorted(size_rules)}: they must be for "
-        f"{sorted(declared.own_dims)}, the dimensions of outputs alone"
+        f"{sorted(declared.own_dims)}, the dimensions that only outputs have"
       )
     )
   function = native_declarations.NativeFunction(
@@ -182,7 +185,7 @@ def _declarations(
   what: str,
   names: Sequence[str],
 ) -> tuple[native_declarations.Declaration, ...]:
-  """Returns the declarations of a library's derivative ops, by name."""
+  """Returns the declarations of the named derivative ops of a library."""
   if not isinstance(names, (tuple, list)) or not all(
     isinstance(x, str) for x in names
   ):
@@ -244,7 +247,7 @@ class NativeOp:
     /,
     **options: Hashable,
   ) -> Result:
-    """Computes the tangent of the output, or a tuple for several outputs."""
+    """Computes the output's tangent, or a tuple of tangents of the outputs."""
     declaration = self._function.declaration
     primals = self._operands(args)
     entries = native_rules.check_entries(

@@ -75,7 +75,7 @@ def _float_function(
   call: Callable[..., tuple[Array, ...]],
   primals: Sequence[Array],
 ) -> tuple[Callable[..., tuple[Array, ...]], list[int]]:
-  """Returns an op as a function of its floating inputs, and their positions.
+  """Returns an op as a function of floating inputs, and the inputs' positions.
 
   The function returns the op's floating outputs only.
   """

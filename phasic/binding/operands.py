@@ -12,8 +12,8 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_ops
 from phasic.internal.native import native_shapes
 
-# For each kind of operand, the kinds of numbers without a dtype that it
-# accepts: the conversion may only round.
+# For each dtype kind of an operand, the kinds of Python numbers that it
+# accepts. Converting other kinds would lose more than rounding does.
 _KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "c": "iufc"}
 
 

@@ -199,13 +199,18 @@ class BindingTest(test_case.TestCase):
     self.assertFalse(spec.fits((3, 4)))
     self.assertEqual((spec.ndim, spec.size), (2, 6))
     self.assertIsNone(binding.ArraySpec((None, 2), "float64").size)
-    with self.assertRaisesRegex(TypeError, "a size is 3.0"):
+    with self.assertRaisesRegex(
+      TypeError, "shape has the size 3.0: sizes must be"
+    ):
       binding.ArraySpec((3.0,), "float64")
 
   def test_positions_that_there_are_not(self):
     x = np.asarray(1.0)
     op = binding.bind(lambda x: x, nondifferentiable=[5], name="mine")
-    message = r"mine is called with 1 arguments: nondifferentiable\[0\] is 5"
+    message = (
+      r"nondifferentiable\[0\] is 5: it must be below 1, the number of "
+      "arguments of this call of mine"
+    )
     with self.assertRaisesRegex(ValueError, message):
       op(x)
     with self.assertRaisesRegex(TypeError, "nondifferentiable is 1: it must"):
