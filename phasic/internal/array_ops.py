@@ -43,17 +43,18 @@ def power_of_two(n: Array) -> Array:
     return modes.fixed(power_of_two, n)
   n = onp.asarray(n)
   bits, digits, least, most = _layout(n.dtype)
-  # NumPy's `clip` takes several times as long for few numbers.
+  # For few numbers, NumPy's `clip` takes several times as long as `minimum` and
+  # `maximum`.
   clipped = onp.minimum(onp.maximum(n, least - 1.0), most) + (1.0 - least)
   return (onp.asarray(clipped).astype(bits) << digits).view(n.dtype)
 
 
 @functools.cache
 def _layout(dtype: onp.dtype) -> tuple[onp.dtype, int, float, float]:
-  """Returns the integers of a dtype's size, and facts about its bits.
+  """Returns the integer dtype of the same size, and three facts on its bits.
 
-  These are the number of mantissa bits, the least exponent of normal numbers,
-  and the exponent of infinity.
+  The facts are the number of mantissa bits, the least exponent of normal
+  numbers, and the exponent of infinity.
   """
   info = onp.finfo(dtype)
   bits = onp.dtype(f"int{info.bits}")

@@ -14,20 +14,23 @@ from typing import (
 
 import numpy as onp
 
-# While a derivative is computed, the value may be a traced array.
+# An array. While a derivative is computed, the value may also be a traced
+# array, which behaves like an array of NumPy.
 Array: TypeAlias = onp.ndarray
 # An array without dimensions, or a NumPy scalar.
 Scalar: TypeAlias = Any
 # Public methods return an array, or a scalar if there are no dimensions. No
 # static type distinguishes the two.
 Result: TypeAlias = onp.ndarray | Scalar
-# Lists may mix numbers and arrays, which type checkers cannot express.
+# Lists have entries of type `Any`: they may mix numbers and arrays, and no
+# static type expresses this.
 ArrayLike: TypeAlias = onp.typing.ArrayLike | Sequence[Any]
 # An attribute of a class, given as an ArrayLike and stored as an array.
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
-# A nested structure of arrays, whose form only the caller knows.
+# A nested structure of arrays. Its type is `Any`, as only the caller knows its
+# form.
 Tree: TypeAlias = Any
 
 

@@ -67,7 +67,8 @@ def scan(
   return carry, _stack(outputs)
 
 
-# Whether a compiler may merge equal calls of a function.
+# Whether a compiler may merge equal calls of a function. If so, it pays to make
+# calls equal that share most of their work.
 MERGES_CALLS = False
 
 

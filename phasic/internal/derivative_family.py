@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class Member(NamedTuple, Generic[_T]):
-  """A J_k, or a V_k if `is_adjoint`, at given directions.
+  """A derivative J_k, or its transpose V_k if `is_adjoint`, at directions.
 
   Attributes:
     is_adjoint: whether it is a V_k.
@@ -34,24 +34,24 @@ class Member(NamedTuple, Generic[_T]):
   groups: Sequence[Sequence[_T]]
 
   def along(self, direction: Sequence[_T]) -> Member[_T]:
-    """Returns the derivative in the operands x, along a direction."""
+    """Returns the derivative with respect to x, along a direction."""
     last = len(self.groups) - self.is_adjoint
     groups = [*self.groups[:last], direction, *self.groups[last:]]
     return Member(self.is_adjoint, self.order + 1, groups)
 
   def replaced(self, place: int, group: Sequence[_T]) -> Member[_T]:
-    """Returns the member with another group at a place from 1 on."""
+    """Returns the member with one group replaced; `place` counts from 1."""
     groups = [*self.groups]
     groups[place - 1] = group
     return self._replace(groups=groups)
 
   def transposed(self, place: int, incoming: Sequence[_T]) -> Member[_T]:
-    """Returns the member that computes the cotangents of one of its inputs.
+    """Returns the member that computes the cotangents of an input of this one.
 
     Args:
       place: 0 for the operands x; from 1 on for the groups.
-      incoming: the cotangents of the member's own results. Those of a V_k are
-        like a direction.
+      incoming: the cotangents of this member's results. The cotangents of the
+        results of a V_k are like a direction.
     """
     if not self.is_adjoint:
       if place == 0:

@@ -39,7 +39,7 @@ def common_dtype(
   """
   first: tuple[str, str] | None = None
   for name, value in values.items():
-    # Python numbers take any dtype; most are floats.
+    # Skip Python floats without a check: they take the dtype of the arrays.
     if value is None or type(value) is float:
       continue
     dtype = numeric(value, name)
@@ -57,7 +57,7 @@ def common_dtype(
 
 
 def is_narrower(x: object, name: str, dtype: str) -> bool:
-  """Returns whether a value is float32 and may become the parameters' float64.
+  """Returns whether a float32 value may be promoted to the parameters' float64.
 
   NumPy and JAX promote such values, and no digit is lost. The other way round
   digits would be, of the value or of sums of parameters; it is an error. In
@@ -78,7 +78,7 @@ def is_narrower(x: object, name: str, dtype: str) -> bool:
 
 
 def check_fits(x: object, name: str, dtype: str, of: str) -> None:
-  """Raises TypeError unless `x` may be converted to a dtype, see the rule.
+  """Raises TypeError unless the dtype rule lets `x` be converted to a dtype.
 
   Args:
     x: the argument.
@@ -112,7 +112,8 @@ def numeric(x: Tree, name: str) -> str:
     raise raw_arguments.ragged(name) from None
   if dtype is None:
     return common_dtype({f"{name}[{i}]": item for i, item in enumerate(x)})
-  # Dtypes of other packages may not be instances of `numpy.dtype`.
+  # Dtypes of other packages may not be instances of `numpy.dtype`, and then
+  # have no `kind`.
   is_own = isinstance(dtype, onp.dtype)
   dtype_name = _name(dtype)
   if dtype_name in FLOATS or (is_own and dtype.kind in "iu"):

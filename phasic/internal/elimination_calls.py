@@ -23,7 +23,7 @@ from phasic.internal.tape import ufuncs
 _Array = traced.Array
 _T = TypeVar("_T")
 
-# The position of the initial masses among the operands of moments.
+# The position of the initial masses among the operands of `moments`.
 _INITIAL = 3
 _FLOAT64 = onp.dtype(onp.float64)
 
@@ -67,7 +67,8 @@ def moments(
 
   Arguments are as in `elimination_ops.moments`.
   """
-  # The portable code computes moments by `eliminate`, which is differentiable.
+  # Differentiate the portable code instead of the kernel's moments: it computes
+  # moments by `eliminate`, which has derivative rules.
   if modes.any_traced(operands[1:]):
     return fallback(*operands, **options)
   arrays = [onp.asarray(x) for x in operands]
@@ -90,8 +91,8 @@ def moments_of_edges(
   """
   _, _, parameters, coefficients, constants = edges
   weights = None
-  # The native call does not sum the terms of several parameters, as its sums
-  # might differ in the last bit from NumPy's.
+  # If weights depend on several parameters, compute the weights here: sums in
+  # the native call might differ from NumPy's in the last bit.
   if type(coefficients) is onp.ndarray and coefficients.shape[-1:] != (1,):
     if not (
       _is_wide(parameters, 1)
@@ -114,7 +115,10 @@ def _is_wide(x: object, rank: int) -> TypeGuard[onp.ndarray]:
 
 
 class _Eliminate(traced.Primitive[traced.Results]):
-  """The solution as a function of weights, per_phase and perhaps per_edge."""
+  """The solution of the linear system, as a differentiable primitive.
+
+  Its arrays are weights, per_phase and, if there are any, per_edge.
+  """
 
   def __init__(
     self,

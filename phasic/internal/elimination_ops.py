@@ -27,7 +27,7 @@ from phasic.internal import elimination_calls
 from phasic.internal import kernel_ops
 from phasic.internal.arrays import Array
 
-# The indices of a model that is given by a matrix.
+# The edge indices of a model that is specified by a matrix: it has no edges.
 NO_EDGES = onp.zeros((2, 0), onp.int32)
 
 
@@ -149,7 +149,7 @@ def moments_of_edges(
   atom: object,
   **options: object,
 ) -> tuple[Array, ...] | None:
-  """Computes `moments` of one sparse model as given, in one call.
+  """Computes moments of one sparse model in one call, without conversions.
 
   Args:
     weights_of: a function that computes the weights of edges from parameters,

@@ -39,8 +39,8 @@ def require(module: str) -> None:
         f"phasic.substrates.{substrate} needs {name}, which is not installed: "
         f"pip install {install}"
       ) from None
-    # With newer dependencies an old version may fail to import. Then report
-    # its version rather than that failure.
+    # An old version may fail to import beside newer dependencies. Then report
+    # that the version is too old, which is the cause of the failure.
     failure, version = error, _installed(module)
   if version is not None and is_older(version, OLDEST[module]):
     raise ImportError(

@@ -23,11 +23,11 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 
 MODE = "numpy"
-# The gaps between one and the next number.
+# For each half dtype, the gap between 1.0 and the next larger number.
 EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
 _SINGLE = "float32"
 _NUMBERS = frozenset((bool, complex, float, int, str))
-# The public module whose results, fits, stay in float32.
+# The results of this public module are fits, which stay in float32.
 _FITS = "inference"
 
 
@@ -38,13 +38,13 @@ def _name(dtype: object) -> str:
 
 
 def dtype_name(x: object) -> str | None:
-  """Returns the dtype's name of an array or distribution; None for others."""
+  """Returns the dtype's name of an array or distribution, else None."""
   dtype = getattr(x, "dtype", None)
   return None if dtype is None else _name(dtype)
 
 
 def are_among(values: Iterable[object], depth: int = 0) -> bool:
-  """Returns whether an array, also one in a list, has half precision.
+  """Returns whether any array, also in nested lists, has half precision.
 
   Args:
     values: arrays, distributions and others.
@@ -72,7 +72,7 @@ def are_among(values: Iterable[object], depth: int = 0) -> bool:
 
 
 def common(values: object, half: str | None = None) -> str | None:
-  """Returns the half dtype that all floating arrays have; None otherwise.
+  """Returns the half dtype that all floating arrays share, else None.
 
   Args:
     values: arrays, distributions and others, also in lists.
@@ -115,14 +115,14 @@ def as_single(x: Any) -> Any:
 
 
 def as_half(x: Any, half: str) -> Any:
-  """Converts a float32 array to a half dtype; others are unchanged."""
+  """Converts a float32 array to a half dtype; returns other objects as is."""
   if _is_array(x) and dtype_name(x) == _SINGLE:
     return structures.cast(x, half)
   return x
 
 
 def adopted(x: Any, half: str, name: str) -> Any:
-  """Converts a number or array of a parameter to the half dtype of others.
+  """Converts a parameter to the half dtype of the other parameters.
 
   Raises:
     ValueError: a known whole number would become another number, a finite one
@@ -133,7 +133,7 @@ def adopted(x: Any, half: str, name: str) -> Any:
     return x
   dtype = dtype_name(x)
   if dtype == half:
-    # NumPy's array may change, and JAX may share its memory.
+    # Copy a host array: JAX may share its memory, and the caller may change it.
     copied: onp.ndarray | Array = onp.array(x) if _is_host(x) else x
     return structures.cast(copied, half)
   if dtype == "bool" or (dtype or "").startswith("complex"):
@@ -152,7 +152,10 @@ def _is_host(x: object) -> bool:
 def _check_held(
   numbers: onp.ndarray, rounded: onp.ndarray, half: str, name: str
 ) -> None:
-  """Raises ValueError for numbers that a half dtype surely does not hold."""
+  """Raises ValueError if a half dtype changes an integer or zeroes a number.
+
+  Other numbers may be rounded.
+  """
   numbers = numbers.astype(onp.float64)
   is_integer = onp.isfinite(numbers) & (numbers == onp.floor(numbers))
   bad: onp.ndarray = (is_integer & (rounded != numbers)) | (
@@ -169,7 +172,7 @@ def _check_held(
 def divide_masses(
   parameters: dict[str, Any], name: str, beside: str, half: str | None
 ) -> None:
-  """Divides masses by their sum if that is one but for rounding.
+  """Divides masses by their sum if the sum is one up to rounding.
 
   Probabilities of a half dtype sum to one only within its rounding. Their sum
   counts as constant: derivatives are not projected.
@@ -201,14 +204,17 @@ def result(x: Any, half: str | None) -> Any:
 
 
 def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-  """Calls a function of arrays of at least single precision, with the rule."""
+  """Calls a function with arrays of half precision converted to float32.
+
+  The result is converted to the half dtype that all floating arrays share.
+  """
   half = common((args, kwargs))
   args, kwargs = mapped(as_single, (args, kwargs))
   return result(function(*args, **kwargs), half)
 
 
 def _lifted(function: Any, package: str) -> Any:
-  """Returns a function of a public module with the rule of half precision."""
+  """Wraps a function of a public module to accept half precision."""
   converts_result = package.rpartition(".")[2] != _FITS
   signature = inspect.signature(function)
 
@@ -227,12 +233,12 @@ def _lifted(function: Any, package: str) -> Any:
     bound = inspect.BoundArguments(signature, single)
     return result(function(*bound.args, **bound.kwargs), half)
 
-  converted.__module__ = package  # There pickle finds it.
+  converted.__module__ = package  # Pickle finds the function there.
   return converted
 
 
 def public(value: Any, package: str, name: str) -> Any:
-  """Returns an object of a public module; in JAX, functions with the rule.
+  """Returns a public object; in JAX, functions are wrapped for half precision.
 
   Args:
     value: the object.
@@ -240,7 +246,7 @@ def public(value: Any, package: str, name: str) -> Any:
     name: the object's name there.
   """
   if MODE == "jax":
-    # `register_kl` has classes as arguments.
+    # `register_kl` takes classes, not arrays, so it is not wrapped.
     is_lifted = inspect.isfunction(value) and name != "register_kl"
     return _lifted(value, package) if is_lifted else value
   else:

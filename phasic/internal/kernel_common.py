@@ -21,7 +21,8 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import user_warnings
 
-# The order must be that of the enum in native/kernel/api/phase_type.h.
+# The kinds of functions. Their order must be the order of the enum in
+# native/kernel/api/phase_type.h.
 KINDS = (
   "log_density",
   "density",
@@ -30,8 +31,8 @@ KINDS = (
   "log_cdf",
   "cdf",
 )
-# Forms of probabilities; the order must be that of the enum in
-# native/quantiles/quantiles.h.
+# The forms in which probabilities are specified. Their order must be the order
+# of the enum in native/quantiles/quantiles.h.
 FORMS = ("cdf", "log_cdf", "log_survival", "folded")
 PATHS = ("auto", "kernel", "portable")
 STATISTICS_NEED_KERNEL = (
@@ -44,7 +45,8 @@ EDGES_ARE_FIXED = (
   "for: they are fixed; compute the rates of the edges beforehand, and pass "
   "them as parameters without coefficients"
 )
-# About the speed of one core, by which limits on work are numbers of seconds.
+# The approximate speed of one core. It converts limits on work from seconds to
+# numbers of multiply-adds.
 _MULTIPLY_ADDS_PER_SECOND = 1e11 / 60.0
 load = native_module.load
 _T = TypeVar("_T")
@@ -52,7 +54,7 @@ _T = TypeVar("_T")
 
 @functools.cache
 def required() -> bool | None:
-  """Reads PHASIC_REQUIRE_KERNEL: whether a missing kernel is an error.
+  """Returns whether PHASIC_REQUIRE_KERNEL makes a missing kernel an error.
 
   True means an error, False the portable path without a warning, and None the
   portable path with a warning.
@@ -263,7 +265,7 @@ class Kernel:
   def meets_constraint(
     self, x: onp.ndarray, constraint: str, exits: onp.ndarray | None = None
   ) -> bool:
-    """Returns True only if a host array is known to meet a constraint.
+    """Returns True only if the kernel finds that an array meets a constraint.
 
     If the kernel cannot run, the result is False.
 
@@ -283,7 +285,7 @@ class Kernel:
     prob_zero: object,
     discrete: bool,
   ) -> bool:
-    """Returns whether a model of host arrays is known to be valid."""
+    """Returns True only if the kernel finds a model of host arrays valid."""
     module = None if self.unavailable_reason() else load()[0]
     return module is not None and module.model_meets_constraints(
       initial_probs, matrix, exits, prob_zero, discrete
@@ -296,7 +298,7 @@ class Kernel:
     prob_zero: object,
     discrete: bool,
   ) -> bool:
-    """Returns whether one model with edges is known to be valid.
+    """Returns True only if the kernel finds one model with edges valid.
 
     Args:
       initial_probs: alpha, (p,).
@@ -312,7 +314,7 @@ class Kernel:
   def measure_elimination(
     self, num_phases: int, indices: onp.typing.ArrayLike
   ) -> EliminationSize:
-    """Computes memory and operation count of eliminating a chain's states.
+    """Computes the memory and work that the elimination of a chain takes.
 
     Args:
       num_phases: p.
@@ -330,14 +332,14 @@ class Kernel:
     return self.on_host().status_message(int(code))
 
   def work_limit(self) -> float | None:
-    """Returns the limit on the work of one model, in seconds, or None."""
+    """Returns the limit on the work of one model in seconds; None: no limit."""
     multiply_adds = self.on_host().max_work()
     if multiply_adds == float("inf"):
       return None
     return multiply_adds / _MULTIPLY_ADDS_PER_SECOND
 
   def set_work_limit(self, seconds: float | None) -> float:
-    """Sets `work_limit`, and returns it as a number of multiply-adds."""
+    """Sets the limit on work; returns it as a number of multiply-adds."""
     limit = float("inf")
     if seconds is not None:
       is_number = isinstance(seconds, (int, float, onp.number))
@@ -346,11 +348,11 @@ class Kernel:
           f"seconds is {raw_arguments.shown(seconds)}: it must be a number, or "
           "None for no limit"
         )
-      # Larger numbers would be infinite, as numbers of multiply-adds.
+      # The bound ensures that the number of multiply-adds is finite.
       if not 0.0 < seconds <= 1e200:
         raise ValueError(
           f"seconds is {raw_arguments.shown(seconds)}: it must be > 0 and finite, "
-          "at most 1e200; None is no limit"
+          "at most 1e200; pass None for no limit"
         )
       limit = float(seconds) * _MULTIPLY_ADDS_PER_SECOND
     self.on_host().set_max_work(limit)

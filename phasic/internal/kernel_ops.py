@@ -46,8 +46,9 @@ measure_elimination = _kernel.measure_elimination
 meets_constraint = _kernel.meets_constraint
 model_meets_constraints = _kernel.model_meets_constraints
 edges_meet_constraints = _kernel.edges_meet_constraints
-# `forward` and `adjoint` always take the kernel, `portable` the portable path.
-# Their argument `fixed` is a result of the function `fixed` below.
+# `forward` and `adjoint` always run on the kernel, and `portable` always takes
+# the portable path. For their argument `fixed`, pass the result of the function
+# `fixed` below.
 forward = phase_type_calls.forward
 adjoint = phase_type_calls.adjoint
 portable = phase_type_calls.portable
@@ -197,9 +198,9 @@ def set_work_limit(seconds: float | None) -> None:
   take more together; each model of a batch has the limit for itself. The
   estimate is the number of multiply-adds times 0.6 ns, or 1.2 ns in models of
   millions of transitions. In models of more than 616 phases gradients count six
-  times and tangents four times; smaller models have a tenth of the limit. The process has
-  one setting, and a second one for TensorFlow's ops, which a program of JAX or
-  TensorFlow reads when it runs.
+  times and tangents four times; smaller models have a tenth of the limit. The
+  process has one setting, and a second one for TensorFlow's ops, which a
+  program of JAX or TensorFlow reads when it runs.
 
   Args:
     seconds: > 0, at first 60; None for no limit. A call in NumPy can be

@@ -8,7 +8,8 @@ import sys
 import types
 from typing import Any
 
-# The public modules with functions of arrays and distributions.
+# The public modules whose functions take arrays or distributions: in JAX these
+# may have half precision.
 _OF_ARRAYS = (
   "discrete_phase_type",
   "distributions",
@@ -53,7 +54,7 @@ def resolvers(
 
 
 def _with_half_precision(value: object, package: str, name: str) -> object:
-  """Returns a public object; functions of arrays have the rule of `halves`."""
+  """Returns a public object; in JAX, `halves` wraps functions of arrays."""
   if package.rpartition(".")[2] not in _OF_ARRAYS:
     return value
   halves = importlib.import_module(f"{__package__}.halves")
@@ -75,7 +76,7 @@ def _submodule(package: str, name: str, module: str) -> types.ModuleType:
 
 
 def lister(module: str) -> Callable[[], list[str]]:
-  """Returns the `__dir__` of a public module: `__all__`, and names like `__doc__`.
+  """Returns a module's `__dir__`: it lists `__all__` and names like `__doc__`.
 
   Args:
     module: the module's name.

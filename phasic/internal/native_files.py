@@ -12,13 +12,13 @@ import re
 import struct
 
 _ELF_64 = b"\x7fELF\x02\x01"  # A 64-bit, little-endian ELF file.
-# Codes of processors in ELF headers.
+# The names of processors, by their codes in ELF headers.
 _PROCESSORS = {62: "x86_64", 183: "aarch64"}
 _SYMBOL = re.compile(rb"\0phasic_op_(\w+)_(declaration|register)(?=\0)")
 
 
 def whole_path(op: str, argument: str, path: str | os.PathLike[str]) -> str:
-  """Returns a library's full path; loaders would search for a bare name.
+  """Returns a library's full path, as loaders search folders for a bare name.
 
   Args:
     op: the op's name, for messages.
@@ -68,7 +68,7 @@ def ops(
     raise OSError(f"{start}, which cannot be read: {error.strerror}") from None
   if is_cut_off(path):
     raise ValueError(
-      f"{start}: a part of the file is missing, compile it again"
+      f"{start}: a part of the file is missing; compile the library again"
     )
   symbols = {(name.decode(), what) for name, what in _SYMBOL.findall(content)}
   names = sorted(name for name, what in symbols if what == b"declaration")

@@ -71,7 +71,7 @@ def adjoint(
   fixed: Sequence[_Array],
   discrete: bool,
 ) -> Sequence[modes.DuckArray]:
-  """Computes cotangents of the operands with the `wanted` indices."""
+  """Computes the cotangents of the operands whose indices are in `wanted`."""
   arrays = [*operands, cotangent]
   call = _call(kind, arrays, fixed, discrete)
   results = _Derivative(call, True, 1, wanted).evaluate(arrays)
@@ -85,7 +85,7 @@ def quantiles(
   edges: Sequence[onp.ndarray],
   discrete: bool,
 ) -> tuple[onp.ndarray, ...]:
-  """Computes quantiles, times and kinds by the kernel, without derivatives."""
+  """Computes `kernel_ops.quantiles` by the kernel, without derivatives."""
   results = kernel_common.load()[0].quantiles(
     kernel_common.FORMS.index(form),
     [*operands],
@@ -105,9 +105,9 @@ def statistics(
   inputs = [*operands, weights]
   if modes.any_traced(inputs):
     raise NotImplementedError(
-      "a derivative of expected statistics was asked for: they have none. If "
-      "they are constants, as in an E-step, apply stop_gradient to their "
-      "arguments"
+      "a derivative of expected statistics was asked for: the statistics have "
+      "none. If they are constants, as in an E-step, apply stop_gradient to "
+      "the arguments"
     )
   edges, kinds = kernel_common.edges_and_kinds(fixed)
   return kernel_common.load()[0].statistics(
@@ -161,7 +161,10 @@ class _Call(NamedTuple):
 
 
 class _Derivative(traced.Primitive[traced.Results]):
-  """J_k or V_k, a function of operands, directions and, of V_k, a cotangent."""
+  """J_k or V_k as a primitive.
+
+  Its arrays are the operands, the directions and, for V_k, a cotangent.
+  """
 
   def __init__(
     self, call: _Call, is_adjoint: bool, order: int, wanted: Sequence[int] = ()
@@ -218,7 +221,7 @@ class _Derivative(traced.Primitive[traced.Results]):
   def _member(
     self, arrays: Sequence[_Array]
   ) -> tuple[Sequence[_Array], derivative_family.Member[_Array]]:
-    """Splits arrays into the operands and the groups of a member."""
+    """Splits arrays into operands and a member of the derivative family."""
     operands, *groups = _groups(arrays)
     member = derivative_family.Member(self.is_adjoint, self.order, groups)
     return operands, member
@@ -229,7 +232,7 @@ class _Derivative(traced.Primitive[traced.Results]):
     member: derivative_family.Member[_Array],
     wanted: Sequence[int],
   ) -> traced.Results:
-    """Evaluates a member of the family."""
+    """Evaluates a member of the derivative family at the operands."""
     op = _Derivative(self.call, member.is_adjoint, member.order, wanted)
     return op.evaluate([*operands, *(x for g in member.groups for x in g)])
 
@@ -237,7 +240,7 @@ class _Derivative(traced.Primitive[traced.Results]):
 def _checked(order: int) -> int:
   if order > _LARGEST_ORDER:
     raise NotImplementedError(
-      f"a derivative of order {order} was computed: the kernel has orders up "
+      f"a derivative of order {order} was asked for: the kernel has orders up "
       f"to {_LARGEST_ORDER}; JAX and TensorFlow have all orders with "
       "config.use_path('portable')"
     )
@@ -245,7 +248,7 @@ def _checked(order: int) -> int:
 
 
 def _groups(values: Sequence[_T]) -> list[Sequence[_T]]:
-  """Splits into groups, one value for each operand; a cotangent is alone."""
+  """Splits values into groups: one for each operand, or a lone cotangent."""
   return [values[i : i + _OPERANDS] for i in range(0, len(values), _OPERANDS)]
 
 

@@ -17,7 +17,7 @@ def reporting(
   desc: str | None = None,
   total: int | None = None,
 ) -> Iterator[Callable[..., object] | None]:
-  """Yields a function that reports progress, or None if none is wanted.
+  """Yields a function that reports progress, or None if no report is wanted.
 
   Args:
     progress: True for a bar, which needs tqdm; or a function that is called

@@ -12,9 +12,9 @@ from phasic.internal import static
 from phasic.internal.arrays import Array, SanitizedSeed
 
 _FOLD = 0x666F6C64  # Keeps fold_in's seeds distinct from split_seed's.
-# A seed that was derived from another one so many times starts anew, from a hash
-# of 256 bits. The cost of using a seed grows with its keys, and loops derive one
-# seed from another at each step.
+# A seed can be derived from another seed this many times in a row. Then a hash
+# of 256 bits replaces it: the cost of using a seed grows with its keys, and
+# loops derive a new seed from the last one at each step.
 _MOST_KEYS = 16
 
 
@@ -53,7 +53,7 @@ def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
 
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
-  """Derives a new seed from a seed and an integer, which is not traced."""
+  """Derives a new seed from a seed and a concrete integer."""
   return _child(seed, (data % 2**32) ^ _FOLD)
 
 
@@ -69,7 +69,7 @@ def exponential(seed: SanitizedSeed, shape: static.Shape, dtype: str) -> Array:
 
 
 def _child(seed: SanitizedSeed, key: int) -> SanitizedSeed:
-  """Returns a child of `seed` without changing `seed`, unlike `spawn`."""
+  """Returns a child of `seed`; `spawn` would also change `seed` itself."""
   if len(seed.spawn_key) >= _MOST_KEYS:
     seed = onp.random.SeedSequence(seed.generate_state(8).tolist())
   return onp.random.SeedSequence(

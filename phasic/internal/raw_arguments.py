@@ -12,9 +12,9 @@ import numpy as onp
 
 # The largest number of dimensions that every backend supports.
 MAX_DIMENSIONS = 20
-# The most entries of an array: 16 GiB of doubles.
+# The largest number of entries of an array: 16 GiB of doubles.
 MOST_ENTRIES = 2**31
-# Names for the entries of non-numeric arrays, by dtype kind.
+# For messages, the names of what non-numeric arrays contain, by dtype kind.
 _NO_NUMBERS = {
   "M": "dates",
   "O": "Python objects",
@@ -86,7 +86,7 @@ def check_callable(name: str, f: object, what: str = "") -> None:
 def checked_size(
   shape: _Sizes, shapes: Sequence[tuple[object, ...]] = ()
 ) -> _Sizes:
-  """Returns the shape of an array that is to be made.
+  """Returns the shape of a new array after checking that it is not too large.
 
   Args:
     shape: the shape; sizes that are traced count as one.
@@ -225,8 +225,8 @@ def traced_places(name: str) -> TypeError:
 
 def refuse_objects(dtype: onp.dtype, name: str) -> None:
   """Raises TypeError for dtypes that are not numeric."""
-  # Numeric dtypes of other packages, e.g. bfloat16, may have the kind of
-  # records, but their `isbuiltin` is 2.
+  # Numeric dtypes of other packages, e.g. bfloat16, may have the same kind as
+  # records. They are accepted: only their `isbuiltin` is 2.
   if dtype.kind in _NO_NUMBERS and dtype.isbuiltin != 2:
     raise TypeError(
       f"{name} holds {_NO_NUMBERS[dtype.kind]}: it must hold numbers"
@@ -234,7 +234,7 @@ def refuse_objects(dtype: onp.dtype, name: str) -> None:
 
 
 def is_read_only(x: object) -> bool:
-  """Returns whether `x` is an array of the host that nobody writes into."""
+  """Returns whether `x` is a host array whose memory nobody can write to."""
   while isinstance(x, onp.ndarray) and not x.flags.writeable:
     if x.base is None or isinstance(x.base, bytes):
       return True

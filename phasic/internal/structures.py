@@ -12,7 +12,7 @@ from phasic.internal import raw_arguments
 from phasic.internal.arrays import Array, Result
 from phasic.internal.tape import modes
 
-# Dtypes by name, as NumPy parses names slowly.
+# Dtypes by name. The table is faster than NumPy, which parses each name.
 _DTYPES: dict[object, onp.dtype] = {
   name: onp.dtype(name) for name in (*dtypes.FLOATS, "int32")
 }
@@ -40,7 +40,7 @@ def is_variable(x: object) -> bool:
 
 
 def freezes_variables(x: object) -> bool:
-  """Returns whether arrays that are computed of `x` now hold variables' values.
+  """Returns whether arrays computed from `x` now freeze values of variables.
 
   They do in TensorFlow's eager code, outside of gradient tapes, where `x` is a
   variable, or a module that has some. NumPy and JAX have no variables.
@@ -102,7 +102,7 @@ def are_lasting(arrays: Iterable[object]) -> bool:
   Args:
     arrays: arrays and Nones.
   """
-  # A loop, since a generator takes several times as long.
+  # This is a loop, since a generator expression takes several times as long.
   for x in arrays:
     if x is not None and (type(x) is not onp.ndarray or x.flags.writeable):
       return False
@@ -110,10 +110,10 @@ def are_lasting(arrays: Iterable[object]) -> bool:
 
 
 def make_lasting(arrays: Iterable[object]) -> bool:
-  """Makes arrays, and Nones, read-only; returns whether they can be kept.
+  """Makes arrays read-only; returns whether all of them can be kept.
 
   Args:
-    arrays: results that were computed from lasting arrays.
+    arrays: arrays and Nones that were computed from lasting arrays.
   """
   host_arrays: list[onp.ndarray] = []
   for x in arrays:

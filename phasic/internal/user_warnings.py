@@ -50,7 +50,7 @@ def is_derived() -> bool:
 
 
 def searching() -> contextlib.AbstractContextManager[None]:
-  """Disables warnings of NaN within a `with` block, not checks of arguments.
+  """Disables warnings about NaN within a `with` block; checks stay enabled.
 
   It is for searches, which step back from NaN.
   """
@@ -68,5 +68,5 @@ def _set(flag: contextvars.ContextVar[bool]) -> Iterator[None]:
 
 
 def warns_of_nan() -> bool:
-  """Returns whether NaN is warned of, by neither `derived` nor `searching`."""
+  """Returns whether to warn about NaN: not within `derived` or `searching`."""
   return not (_is_derived.get() or _is_searching.get())

@@ -1,4 +1,4 @@
-"""The check of functions that are bound to evaluate a whole batch in one call."""
+"""Checks functions that are bound to evaluate a whole batch in one call."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from phasic.internal.native import host_results
 
 
 class MappedLevel(Protocol):
-  """A level of vmap, `host_functions.BatchLevel`."""
+  """The attributes of a `host_functions.BatchLevel` that are read here."""
 
   @property
   def mapped(self) -> tuple[bool, ...]:
-    """For each array, whether the level maps over it."""
+    """Returns, for each array, whether the level maps over it."""
     ...
 
 
@@ -42,7 +42,7 @@ def check(
   sizes: tuple[int, ...],
   canonical: Callable[[onp.dtype], object] = onp.dtype,
 ) -> None:
-  """Checks that a function takes a batch, where wrong results might have a shape.
+  """Checks by a trial call that a function evaluates a batch correctly.
 
   Where a batch's size is also the size of another dimension, a function that
   broadcasts its arguments along a wrong dimension may return results of the
@@ -51,11 +51,11 @@ def check(
 
   Args:
     function: the function.
-    call: see `host_functions.run`, as the others.
-    arrays: of the batch.
+    call: see `host_functions.run`.
+    arrays: the arrays of the batch.
     specs: the specs of results for one example.
-    levels: of the batch.
-    sizes: of the levels, outermost first.
+    levels: the levels of the batch, innermost first.
+    sizes: the sizes of the levels, outermost first.
     canonical: see `host_functions.run`.
 
   Raises:
@@ -96,8 +96,8 @@ def check(
     host_results.checked(function.name, results, expected, canonical)
   except Exception as error:
     raise TypeError(
-      f"{function.name} does not take a batch, with dimensions in front of all "
-      f"arguments: for {' and '.join(map(str, trial))} examples it raised "
+      f"{function.name} does not take a batch, whose dimensions come first in "
+      f"all arguments: for {' and '.join(map(str, trial))} examples it raised "
       f"{type(error).__name__}: {error}; bind it with "
       "batching='sequential', or align the last dimensions of its arguments"
     ) from error

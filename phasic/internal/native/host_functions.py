@@ -22,15 +22,16 @@ _T = TypeVar("_T")
 
 
 class BatchLevel(NamedTuple):
-  """A level of vmap: for each array, whether the level maps over it."""
+  """A level of vmap, with a flag for each array: whether it is mapped over."""
 
   mapped: tuple[bool, ...]
 
 
-# The type of functions that evaluate a whole batch. Their arguments are the
-# function to call, which takes a list of arrays; these arrays, whose leading
-# dimensions are the levels of vmap, outermost first; and the levels, innermost
-# first. Each result has all levels as leading dimensions.
+# The type of functions that evaluate a whole batch. The first argument is the
+# function to call, which takes a list of arrays. The second argument is this
+# list. The leading dimensions of its arrays are the levels of vmap, outermost
+# first. The third argument is the levels, innermost first. Each result has all
+# levels as leading dimensions.
 Batching = Callable[
   [
     Callable[..., Sequence[object]],
@@ -81,23 +82,23 @@ class Missing:
   message: str
 
 
-# A function, then its transpose in each argument.
+# A function f, followed by the transposes of f in each of its arguments.
 Functions = Sequence[HostFunction | Missing]
 
 
 def transposed(
   target: int, slot: int, others: Sequence[_T], cotangent: _T
 ) -> tuple[int, list[_T]]:
-  """Returns the transpose, in one slot, of f or of one of its transposes.
+  """Transposes a function f, or one of the transposes of f, in one slot.
 
-  Target 0 is f, and i + 1 its transpose in slot i, whose slots are f's other
-  slots and the cotangent.
+  Target 0 is f, and target i + 1 is the transpose of f in slot i. The slots of
+  this transpose are f's other slots and the cotangent.
 
   Args:
     target: the target that is transposed.
-    slot: the slot in which.
-    others: its other slots.
-    cotangent: the cotangent of its results.
+    slot: the slot in which the target is transposed.
+    others: the other slots of the target.
+    cotangent: the cotangent of the target's results.
 
   Returns:
     The target of the transpose, and its slots.
@@ -106,11 +107,11 @@ def transposed(
     return slot + 1, [*others, cotangent]
   first = target - 1
   if slot == len(others):
-    # Transposing in the slot of the cotangent gives f back. The new cotangent is
-    # f's argument in the slot that was transposed first.
+    # The transpose in the slot of the cotangent is f itself. The new cotangent
+    # is f's argument in the slot of the first transposition.
     return 0, [*others[:first], cotangent, *others[first:]]
-  # Transposing in another slot gives f's transpose in that slot. The new
-  # cotangent is f's argument in the slot that was transposed first.
+  # The transpose in another slot is f's transpose in that slot. The new
+  # cotangent is f's argument in the slot of the first transposition.
   index = slot if slot < first else slot + 1
   kept = [i for i in range(len(others) + 1) if i not in (first, index)]
   args = dict(zip(kept, others[:-1], strict=True))
@@ -123,7 +124,7 @@ def expand(
   arrays: Sequence[onp.ndarray],
   levels: Sequence[BatchLevel],
 ) -> Sequence[object]:
-  """Calls a function once for a batch, whose arrays broadcast.
+  """Calls a function once for a batch; the arrays' batch sizes broadcast.
 
   An array over which a level of vmap does not map gets a dimension of size one.
   """
@@ -188,7 +189,8 @@ def run(
       )
     if not columns:
       columns = [onp.empty((size, *x.shape), x.dtype) for x in results]
-      # Sizes that are unknown in the specs must be the same for all rows.
+      # The first row determines the sizes that the specs leave unknown: they
+      # must be the same for all rows.
       specs = [
         host_results.ArraySpec(x.shape[len(inner) :], x.dtype) for x in results
       ]

@@ -16,7 +16,8 @@ from phasic.internal.frameworks import Foreign
 _T = TypeVar("_T")
 
 # The size of a dimension: an int. In a program for several sizes it may also be
-# None (TensorFlow) or a symbol (JAX's export, which has no public type of them).
+# None (TensorFlow) or a symbol (JAX's export; JAX has no public type of
+# symbols).
 Size: TypeAlias = Any
 
 
@@ -102,8 +103,7 @@ def _size(size: Size) -> int:
     pass
   if isinstance(size, (float, onp.floating, complex, bytes, list, tuple)):
     raise TypeError(
-      f"shape is wrong: a size is {raw_arguments.shown(size)}: it must be an "
-      "integer"
+      f"shape has the size {raw_arguments.shown(size)}: sizes must be integers"
     )
   return size
 

@@ -15,9 +15,9 @@ from phasic.internal.native import native_shapes
 
 # The number of guard bytes before and after the memory of each output.
 _GUARD = 4096
-# Memory is filled with the first byte before the first call and with the second
-# byte before the second call. An entry that still has the byte of each call
-# after it was not written.
+# The op is called twice. The memory of the outputs is filled with the first
+# byte before the first call, and with the second byte before the second call.
+# An entry of an output was not written if neither call has changed its bytes.
 _FILLS = (0x55, 0xAA)
 
 
@@ -47,7 +47,7 @@ def check(
       raise RuntimeError(
         declaration.error(
           f"{int(onp.sum(entries))} of the {entries.size} entries of output "
-          f"{operand.name} are not written"
+          f"{operand.name} are not written: the op must write all of them"
         )
       )
     if not onp.array_equal(first, second):
@@ -85,13 +85,17 @@ def _run(
   for operand, x, copy in zip(declaration.inputs, inputs, copies, strict=True):
     if onp.asarray(x).tobytes() != copy.tobytes():
       raise RuntimeError(
-        declaration.error(f"input {operand.name} is written to")
+        declaration.error(
+          f"input {operand.name} is written to: it must not be changed"
+        )
       )
   for operand, raw in zip(declaration.outputs, memory, strict=True):
     outside = onp.concatenate([raw[:_GUARD], raw[raw.size - _GUARD :]])
     if onp.any(outside != fill):
       raise RuntimeError(
-        declaration.error(f"there are writes outside of output {operand.name}")
+        declaration.error(
+          f"the native function writes outside of output {operand.name}"
+        )
       )
   return [
     raw[_GUARD : raw.size - _GUARD].reshape(x.size, x.dtype.itemsize)

@@ -19,7 +19,8 @@ _T = TypeVar("_T")
 
 _INT64 = onp.iinfo(onp.int64)
 
-# The order must be that of the enum in the header phasic/op/buffer.h.
+# The types of operands. Their order must be the order of the enum in the header
+# phasic/op/buffer.h.
 TYPES = (
   "none",
   "bool",
@@ -38,7 +39,7 @@ TYPES = (
   "complex64",
   "complex128",
 )
-# These limits must equal those in phasic/op/buffer.h and declaration.h.
+# These limits must equal the limits in phasic/op/buffer.h and declaration.h.
 _MAX_OPERANDS = 24
 _MAX_DIMS = 24
 MAX_BATCH_RANK = 8
@@ -61,7 +62,7 @@ class Operand(NamedTuple):
 
   @property
   def is_inexact(self) -> bool:
-    """Returns whether the operand is floating or complex, so differentiable."""
+    """Returns whether the operand is differentiable: floating or complex."""
     return self.type == "T" or self.type in _INEXACT
 
   def dtype(self, common: str) -> str:
@@ -91,7 +92,7 @@ class Declaration(NamedTuple):
 
   @property
   def is_elementwise(self) -> bool:
-    """Returns whether no operand has dimensions besides the batch."""
+    """Returns whether all operands have batch dimensions only."""
     return not self.dim_names
 
   def error(self, what: str) -> str:
@@ -309,7 +310,9 @@ def options_text(
       )
     if any(c in text for c in ";=\0"):
       raise ValueError(
-        declaration.error(f"option {name} has `;`, `=` or a null in it")
+        declaration.error(
+          f"option {name} has `;`, `=` or a null character in it: it must not"
+        )
       )
     items.append(f"{name}={text}")
   return ";".join(items)
@@ -347,7 +350,7 @@ def _check_derivative(
       raise ValueError(
         declaration.error(
           f"{what} is op {derivative.name}, declared as '{derivative.text}': "
-          "its options must be the op's"
+          "its options must be options of the op"
         )
       )
   for side, expected, declared in (

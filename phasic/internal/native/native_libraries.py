@@ -17,7 +17,7 @@ _MESSAGE_SIZE = 4096
 
 
 class Buffer(ctypes.Structure):
-  """An array argument: the C struct of the header phasic/op/buffer.h."""
+  """An array for a native op, as the C struct in phasic/op/buffer.h."""
 
   _fields_ = (
     ("data", ctypes.c_void_p),
@@ -117,7 +117,7 @@ def run(
   outputs: Sequence[onp.ndarray],
   options: str,
 ) -> str:
-  """Calls an op on host arrays; returns its error message, or ""."""
+  """Calls an op on host arrays; returns its error message, "" on success."""
   message = ctypes.create_string_buffer(_MESSAGE_SIZE)
   failed = entry(path, declaration)(
     _buffers(inputs),

@@ -74,7 +74,7 @@ def _has_forward(function: native_declarations.NativeFunction) -> bool:
 
 
 def _has_reverse(function: native_declarations.NativeFunction) -> bool:
-  """Returns whether the op has a reverse rule, or one can be derived."""
+  """Returns whether the op has a reverse rule or can derive it from `jvp`."""
   elementwise = function.jvp is not None and function.declaration.is_elementwise
   return function.vjp is not None or bool(function.adjoint) or elementwise
 
@@ -99,7 +99,7 @@ def _missing(
 
 
 class _Rules:
-  """Calls of a native op, and its derivative rules."""
+  """Calls a native op, and computes its derivatives by its rules."""
 
   def __init__(
     self, function: native_declarations.NativeFunction, options: str

@@ -16,7 +16,8 @@ Traced = traced.Traced
 _Axis: TypeAlias = int | tuple[int, ...] | None
 
 
-# Functions that only read shapes and dtypes.
+# Functions that only read the shape and the dtype: they need no derivative
+# rule.
 
 
 @linear_maps.registered(onp.shape)
@@ -115,7 +116,7 @@ def _refuse(name: str, **options: object) -> None:
 
 
 def _kept(x: Array, shape: tuple[int, ...], axis: _Axis) -> Array:
-  """Reshapes a reduction's result to keep reduced axes, with size one."""
+  """Reshapes a reduction's result so that reduced axes remain with size one."""
   if axis is None or not shape:
     return onp.reshape(x, (1,) * len(shape))
   axes = axis if isinstance(axis, tuple) else (axis,)

@@ -31,7 +31,7 @@ def linear(
   transpose: Callable[[Array], Array],
   x: Array,
 ) -> Array:
-  """Applies a linear map whose derivative rule uses its transpose."""
+  """Applies a linear map; its transpose is its rule for reverse mode."""
   return traced.apply(
     traced.Pairs(call, lambda i, result, x: (call, transpose)), x
   )

@@ -20,8 +20,8 @@ MAY_HOLD_TRACED = (Traced, list, tuple)
 _PLAIN = {onp.ndarray, float, int, str, bool, type(None)}
 constant = traced.constant
 dtype_of = traced.dtype_of
-# An array or a traced array, which counts as a NumPy array outside of this
-# folder.
+# An array or a traced array. Its type is `Any`, so that modules outside of this
+# folder can use it as an array of NumPy.
 DuckArray: TypeAlias = Any
 cast: Callable[..., DuckArray] = functions.cast
 fixed: Callable[..., DuckArray] = traced.fixed
@@ -111,7 +111,8 @@ def reverse(
   values, records = _ended(trace, results)
 
   def pullback(cotangents: Sequence[Array]) -> tuple[Array, ...]:
-    # Derivatives may be infinite or NaN, as values may.
+    # Suppress NumPy's warnings: derivatives may be infinite or NaN, as values
+    # may.
     with onp.errstate(all="ignore"):
       propagated = _propagated(leaf, records, cotangents)
     return tuple(
@@ -152,7 +153,7 @@ def _propagated(
 
   for record, cotangent in zip(records, cotangents, strict=True):
     if record is not None:
-      # The caller of the pullback has checked these shapes.
+      # Skip the check: the caller of the pullback has checked these shapes.
       add(record, cotangent, is_checked=False)
   while heap:
     _, node = heapq.heappop(heap)
@@ -173,7 +174,7 @@ def _propagated(
 def _ended(
   trace: traced.Trace, results: Sequence[Array]
 ) -> tuple[tuple[Array, ...], list[traced.Record]]:
-  """Ends a trace; returns the results' values and their tangents or nodes."""
+  """Returns the values of a trace's results, and their tangents or nodes."""
   values, records = [], []
   for x in results:
     tracked = x if isinstance(x, Traced) and x.trace is trace else None

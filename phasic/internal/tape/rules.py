@@ -65,7 +65,7 @@ class _Ruled(traced.Primitive[tuple[Array, ...]]):
   def evaluate(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
     if any(isinstance(x, traced.Traced) for x in arrays):
       return traced.apply(self, *arrays)
-    # All arrays are constants of the innermost differentiation.
+    # No array is traced, so call the function itself.
     return self._arrays(self.f(*self.make(arrays)))
 
   def _arrays(self, result: object) -> tuple[Array, ...]:

@@ -26,13 +26,13 @@ from phasic.internal.tape import operators
 from phasic.internal.tape.trees import Tree
 
 _T = TypeVar("_T")
-# One array or several: the results of a primitive.
+# The results of a primitive: one array, or a tuple of several arrays.
 _R = TypeVar(
   "_R", bound="Traced | onp.ndarray | tuple[Traced | onp.ndarray, ...]"
 )
 
-# The folders of the rules and of NumPy, which lie between a rule and the user's
-# call.
+# The folders of the derivative rules and of NumPy. Error messages show the
+# user's call, which is in the innermost stack frame outside of these folders.
 _FOLDERS = tuple(
   os.path.join(os.path.dirname(file), "") for file in (__file__, onp.__file__)
 )
@@ -194,7 +194,8 @@ class Traced(operators.Operators):
   def astype(self, dtype: onp.typing.DTypeLike) -> Array:
     return FUNCTIONS[astype](self, onp.dtype(dtype))
 
-  # With NoReturn, type checkers would take the class for any protocol.
+  # The return type is not NoReturn: with it, type checkers would accept this
+  # class as an implementation of every protocol.
   def __getattr__(self, name: str) -> object:
     function = getattr(onp, name, None)
     has_rule = function in FUNCTIONS if callable(function) else False
@@ -216,16 +217,19 @@ Results: TypeAlias = Array | tuple[Array, ...]
 # A function from cotangents of results to cotangents of arguments. None
 # stands for zeros.
 Pullback: TypeAlias = Callable[[list[Array]], Sequence[Array | None]]
-# The map of tangents of one argument, and its transpose.
+# The linear map from tangents of one argument to tangents of the result, and
+# the transpose of this map.
 Pair: TypeAlias = tuple[Callable[[Array], Array], Callable[[Array], Array]]
 
-# The record of a traced array: a tangent or, in reverse mode, a node and the
-# array's index in the node's results; None for a constant. The trace decides.
+# What a trace records for an array. In forward mode this is a tangent. In
+# reverse mode it is a node and the array's index in the node's results. It is
+# None for a constant.
 Record: TypeAlias = Any
 
 astype = object()  # The key of astype's rule in FUNCTIONS.
 
-# Derivative rules of NumPy functions; `linear_maps`, `ufuncs` and others add them.
+# The derivative rules of NumPy functions. Modules such as `linear_maps` and
+# `ufuncs` register them here.
 UFUNCS: dict[onp.ufunc, Callable[..., Array]] = {}
 FUNCTIONS: dict[object, Callable[..., Any]] = {}
 
@@ -303,7 +307,7 @@ class Pairs(Primitive[Array]):
 
 
 def apply(primitive: Primitive[_R], *arrays: Array) -> _R:
-  """Applies a primitive if at least one array is traced."""
+  """Applies a primitive to arrays, at least one of which is traced."""
   trace = latest(arrays)
   check = primitive.check
   records: list[Record] = []
@@ -345,7 +349,7 @@ def _operand(x: Array) -> Array:
 
 
 def checked(x: _T) -> _T:
-  """Returns an array or tuple of arrays; raises TypeError unless real."""
+  """Checks that an array, or each of a tuple of arrays, is real; returns it."""
   for part in x if isinstance(x, tuple) else (x,):
     if dtype_of(part).kind in "cO":
       raise leaving(f"an array of dtype {dtype_of(part).name}")

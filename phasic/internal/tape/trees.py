@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-# A nested structure of arrays, whose form only the caller knows.
+# A nested structure of arrays. Its type is `Any`, as only the caller knows its
+# form.
 Tree: TypeAlias = Any
 
 

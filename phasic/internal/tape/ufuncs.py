@@ -32,7 +32,7 @@ def _elementwise(
   """Registers a ufunc's rule, given its partial derivatives."""
 
   def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
-    with onp.errstate(all="ignore"):  # It may be infinite, or NaN.
+    with onp.errstate(all="ignore"):  # The slope may be infinite or NaN.
       slope = slopes[i](result, *arrays)
     shape = onp.shape(arrays[i])
     return (
@@ -45,7 +45,7 @@ def _elementwise(
 
 
 def _linear(ufunc: onp.ufunc, *signs: float) -> None:
-  """Registers the derivative rule of a sum of arguments with signs."""
+  """Registers the rule of a ufunc that adds or subtracts its arguments."""
 
   def pair(i: int, result: Array, *arrays: Array) -> traced.Pair:
     shape = onp.shape(arrays[i])
@@ -73,7 +73,8 @@ def _smaller(result: Array, x: Array, y: Array) -> Array:
 
 def _power_slope(result: Array, x: Array, y: Array) -> Array:
   if not isinstance(y, Traced):
-    # The derivative of x^0 is zero, also at x = 0. There it is inf for y < 1.
+    # The derivative y x^(y - 1) is infinite at x = 0 for y < 1, but for y = 0
+    # it is zero.
     with onp.errstate(divide="ignore"):
       return onp.where(y == 0, 0.0, y * x ** onp.where(y == 0, 1.0, y - 1.0))
   return y * x ** (y - 1.0)

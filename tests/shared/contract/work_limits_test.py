@@ -54,7 +54,7 @@ class WorkLimitsTest(test_case.TestCase):
       ):
         config.set_work_limit(seconds)
     for seconds in (math.nan, math.inf, 10**400, 1e300):
-      with self.assertRaisesRegex(ValueError, "None is no limit"):
+      with self.assertRaisesRegex(ValueError, "pass None for no limit"):
         config.set_work_limit(seconds)
     for seconds in (True, "1", b"1", [1.0]):
       with self.assertRaisesRegex(TypeError, "^seconds is .*must be a number"):
