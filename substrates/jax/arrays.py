@@ -14,7 +14,8 @@ from phasic.substrates.jax.internal import static
 Array: TypeAlias = jax.Array
 Scalar: TypeAlias = jax.Array
 Result: TypeAlias = jax.Array
-# Lists may mix numbers and arrays, which type checkers cannot express.
+# Lists have entries of type `Any`: they may mix numbers and arrays, and no
+# static type expresses this.
 ArrayLike: TypeAlias = (
   jax.typing.ArrayLike | onp.typing.ArrayLike | Sequence[Any]
 )
@@ -22,7 +23,8 @@ ArrayLike: TypeAlias = (
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
-# A nested structure of arrays, whose form only the caller knows.
+# A nested structure of arrays. Its type is `Any`, as only the caller knows its
+# form.
 Tree: TypeAlias = Any
 
 
@@ -34,7 +36,7 @@ class SciPyMatrix(Protocol):
 
 
 class BCOO(Protocol):
-  """A BCOO matrix of JAX, whose module is slow to import."""
+  """A protocol for BCOO matrices of JAX, whose module is slow to import."""
 
   indices: jax.Array
   data: jax.Array
@@ -62,21 +64,21 @@ SanitizedSeed: TypeAlias = jax.Array | seeds.FoldedKey
 
 # The types below are for operands and results of a `multilinear.Map`.
 
-# The size of a dimension: an int, or symbolic in an export. JAX has no public
-# type of symbolic sizes.
+# The size of a dimension: an int or, in an export, a symbol. JAX has no public
+# type of symbols.
 Size: TypeAlias = Any
 # The shape and the dtype of a result.
 Spec: TypeAlias = tuple[static.Shape, onp.dtype]
 # A tangent or a cotangent.
 Tangent: TypeAlias = Array | ad.Zero
-# The tree of an argument or a result.
+# The pytree structure of an argument or a result.
 TreeDef: TypeAlias = jax.tree_util.PyTreeDef  # pyright: ignore[reportInvalidTypeForm]
 # The values of a lowered call, as `mlir.LoweringRule` returns them.
 Lowered: TypeAlias = "Sequence[mlir.ir.Value | Sequence[mlir.ir.Value]]"
 
 
 class Shaped(Protocol):
-  """An array, or an abstract value of JAX in place of one."""
+  """An array, or an abstract value of JAX that stands for an array."""
 
   @property
   def shape(self) -> static.Shape:

@@ -12,7 +12,8 @@ from phasic.substrates.jax.internal.arrays import Tree
 _T = TypeVar("_T")
 _Y = TypeVar("_Y")
 
-# Whether a compiler may merge equal calls of a function.
+# Whether a compiler may merge equal calls of a function. If so, it pays to make
+# calls equal that share most of their work.
 MERGES_CALLS = True
 
 

@@ -41,7 +41,7 @@ from phasic.substrates.jax.internal.arrays import (
 )
 from phasic.substrates.jax.internal.static import Shape
 
-# An attribute of a call of the FFI.
+# An attribute of an FFI call.
 Attribute: TypeAlias = bool | onp.integer
 
 
@@ -120,7 +120,7 @@ class Derivative(multilinear.Map):
     return len(self.function.event_ndims)
 
   def _mapped(self, operands: Sequence[Shaped]) -> Shape:
-    """Returns the full sizes of the batch dimensions from `jax.vmap`."""
+    """Returns the full sizes of the batch dimensions that `jax.vmap` added."""
     return self._broadcast([x.shape[: self.mapped_dims] for x in operands])
 
   def _broadcast(self, shapes: Sequence[Shape]) -> Shape:

@@ -80,7 +80,7 @@ def moments_of_edges(
   atom: object,
   options: Mapping[str, Any],
 ) -> tuple[Array, ...] | None:
-  """Returns None: the conversion of arrays costs little compared to a call."""
+  """Returns None, so that `moments` is called: converting arrays is cheap."""
   return None
 
 
@@ -169,7 +169,7 @@ class Eliminate(multilinear.Broadcasting):
 
 @dataclasses.dataclass(frozen=True)
 class Moments(multilinear.Broadcasting):
-  """The moments of the absorption time, a map of primals without slots.
+  """The moments of the absorption time, as a map without linear slots.
 
   Results are the mean (...), with `gives_variance` the variance, and with
   `gives_gradients` the gradient of each with respect to weights, exits and

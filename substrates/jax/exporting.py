@@ -17,7 +17,8 @@ from jax import export as jax_export
 
 from phasic.substrates.jax.internal import ffi_targets
 
-# This never raises: if the registration fails, the portable path is taken.
+# Register the kernel's handlers. This never raises: if the registration fails,
+# calls take the portable path.
 ffi_targets.load()
 
 

@@ -20,7 +20,8 @@ from phasic.substrates.jax.internal import native_module
 from phasic.substrates.jax.internal.native import ffi_versions
 
 _lock = threading.Lock()
-# The library of each registered user op, by target name and platform.
+# The path of the library of each registered user op, by target name and
+# platform.
 _registered: dict[tuple[str, str], str] = {}
 
 
@@ -52,12 +53,15 @@ def register(
     if known == library:
       return
     if known is not None:
-      raise ValueError(f"{name} of {library} is already registered by {known}")
+      raise ValueError(
+        f"{name} of {library} is already registered by {known}: names of ops "
+        "must be unique; give one of the ops another name"
+      )
     built = ffi_versions.handler_version(handler)
     running = ffi_versions.running()
     if built < 0:
       raise ImportError(
-        f"{name} of {library} is no handler of XLA's FFI, or has another "
+        f"{name} of {library} is not a handler of XLA's FFI, or has another "
         f"major version than jaxlib {jaxlib.version.__version__}: compile it with the "
         "headers of jax.ffi.include_dir()"
       )
@@ -104,7 +108,7 @@ def _load() -> tuple[types.ModuleType | None, str]:
 
 
 def _misfit(targets: Mapping[str, object]) -> str:
-  """Returns why the kernel's handlers must not be registered; else "".
+  """Returns why the kernel's handlers must not be registered; "" if they may.
 
   One handler is checked, as all are compiled with the same headers.
   """

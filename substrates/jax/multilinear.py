@@ -60,7 +60,7 @@ class Slot(NamedTuple):
 
 
 class Map:
-  """A function of primals, linear in each of its slots; see `bind`.
+  """A function of primals and slots that is linear in each slot; see `bind`.
 
   Instances are hashable and compare by value.
 
@@ -71,7 +71,7 @@ class Map:
   groups: tuple[int, ...]
 
   def abstract(self, *operands: Shaped) -> list[Spec]:
-    """Returns the results' shapes and dtypes, given shaped operands."""
+    """Returns the shapes and dtypes of the results for given operands."""
     raise NotImplementedError
 
   def evaluate(self, *operands: Array) -> Sequence[Array]:
@@ -119,7 +119,7 @@ class Map:
   def batch(
     self, size: Size, primals: list[Array], axes: list[int | None]
   ) -> tuple[Map, list[Array]]:
-    """Returns the map with a new leading batch axis of a size, and its primals."""
+    """Returns the map with one more leading batch axis, and its new primals."""
     raise NotImplementedError
 
 
@@ -175,7 +175,7 @@ def broadcast_shapes(name: str, shapes: Sequence[Shape]) -> Shape:
 
 
 def is_one(d: object) -> bool:
-  """Returns whether a size is known to be one, so not symbolic."""
+  """Returns whether a size is the number one, and not symbolic."""
   return isinstance(d, int) and d == 1
 
 

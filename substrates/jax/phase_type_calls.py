@@ -67,7 +67,7 @@ def adjoint(
   fixed: Sequence[ArrayLike],
   discrete: bool,
 ) -> Sequence[Array]:
-  """Computes cotangents of the operands with the `wanted` indices."""
+  """Computes the cotangents of the operands whose indices are in `wanted`."""
   arrays, flags = _checked(operands, fixed)
   function = _function(kind, fallback, *flags, discrete)
   flags_of_wanted = tuple(i in wanted for i in range(len(operands)))
@@ -83,7 +83,7 @@ def quantiles(
   edges: Sequence[ArrayLike],
   discrete: bool,
 ) -> tuple[Array, ...]:
-  """Computes quantiles, times and kinds by the kernel, without derivatives."""
+  """Computes `kernel_ops.quantiles` by the kernel, without derivatives."""
   arrays, (has_edges, _) = _checked(operands, edges)
   op = phase_type_maps.Quantiles(form, fallback, has_edges, discrete)
   return tuple(multilinear.bind(op, arrays))

@@ -27,9 +27,9 @@ from phasic.substrates.jax.internal.arrays import (
 from phasic.substrates.jax.internal.static import Shape
 
 _NO_DERIVATIVES = (
-  "a derivative of expected statistics was asked for: they have none. If"
-  " they are constants, as in an E-step, pass jax.lax.stop_gradient of their"
-  " arguments."
+  "a derivative of expected statistics was asked for: the statistics have"
+  " none. If they are constants, as in an E-step, pass jax.lax.stop_gradient of"
+  " the arguments."
 )
 
 
@@ -74,7 +74,8 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
     *fixed, (p,), rates, (exits,), (atom,), (n,) = shapes
     if self.has_kinds and tuple(fixed[-1]) != (n,):
       raise ValueError(
-        f"kinds have event shape {fixed[-1]}: it must be {(n,)}, that of the times"
+        f"kinds have event shape {fixed[-1]}: it must be {(n,)}, the shape of"
+        " the times"
       )
     if self.has_edges:
       (two, m), (constants,), (edges, d) = fixed[:3]
@@ -107,7 +108,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
 
 @dataclasses.dataclass(frozen=True)
 class Quantiles(multilinear.Broadcasting):
-  """The results of `kernel_ops.quantiles`, three arrays (..., n).
+  """The results of `kernel_ops.quantiles`: three arrays of shape (..., n).
 
   It is a map of primals without slots: edges, the four operands of a model, and
   probabilities.
@@ -134,7 +135,8 @@ class Quantiles(multilinear.Broadcasting):
     rank = operands[0].ndim - 2
     edges = operands[:3]
     if not all(multilinear.is_one(d) for x in edges for d in x.shape[:rank]):
-      # The portable function takes models that have the same edges.
+      # The portable function needs models that have the same edges, so map it
+      # over the batch.
       batch = self.abstract(*operands)[0][0][:-1]
       operands = tuple(
         jnp.broadcast_to(x, (*batch, *x.shape[rank:])) for x in operands
@@ -168,8 +170,8 @@ class Quantiles(multilinear.Broadcasting):
     tangents: list[Tangent],
   ) -> tuple[None, list[Array]]:
     raise NotImplementedError(
-      "a derivative of kernel_ops.quantiles was asked for: only the functions"
-      " that call it have one"
+      "a derivative of kernel_ops.quantiles was asked for: it has none;"
+      " differentiate the functions that call it"
     )
 
 

@@ -28,8 +28,8 @@ from phasic.substrates.jax.internal.arrays import (
   Spec,
 )
 
-# Keeps the seeds of `fold_in` distinct from those of `split_seed`: JAX splits by
-# folding in 0, 1, ...
+# This number keeps the seeds of `fold_in` distinct from the seeds of
+# `split_seed`: JAX splits a seed by folding in 0, 1, 2 and so on.
 _FOLD = 0x666F6C64
 
 
@@ -70,7 +70,7 @@ def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
 
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
-  """Derives a new seed from a seed and an integer, which is not traced."""
+  """Derives a new seed from a seed and a concrete integer."""
   return seeds.folded(seed, (data % 2**32) ^ _FOLD)
 
 
@@ -103,7 +103,9 @@ def _is_native(key: Array) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Exponential(multilinear.Broadcasting):
-  """The map from Threefry keys (..., 2) to random numbers (..., n).
+  """The map from Threefry keys to exponential random numbers.
+
+  Keys have shape (..., 2), and the numbers have shape (..., n).
 
   XLA compiles JAX's generator for most of a second. On the CPU the map is a
   native call that draws the same numbers, up to the rounding of the logarithm.

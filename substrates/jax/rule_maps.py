@@ -83,9 +83,9 @@ class Call(rules_lib.Mapped):
       returned, residuals = self.apply(self.rules.vjp_fwd, primals)
       if jax.tree.structure(returned) != out_tree:
         raise TypeError(
-          f"vjp_fwd of {self.rules.name} must return (out, residuals) with the"
-          f" function's out {out_tree}, not"
-          f" {jax.tree.structure(returned)}"
+          f"vjp_fwd of {self.rules.name} returned the structure"
+          f" {jax.tree.structure(returned)} for out: it must be {out_tree}, the"
+          " structure of the function's result"
         )
       out = [jnp.asarray(x) for x in jax.tree.leaves(returned)]
     kept, residual_tree = jax.tree.flatten(residuals)

@@ -112,7 +112,7 @@ class Mapped(multilinear.Map):
 def weave(
   values: Sequence[Array], inexact: Sequence[bool], likes: Sequence[Shaped]
 ) -> list[Array | onp.ndarray]:
-  """Inserts float0 zeros for integers into derivatives of floating leaves."""
+  """Completes derivatives of floating leaves by float0 zeros for integers."""
   remaining = iter(values)
   return [
     next(remaining) if is_inexact else onp.zeros(like.shape, jax.dtypes.float0)

@@ -1,4 +1,4 @@
-"""Keys that are derived when they are used."""
+"""Random keys that are derived only when they are used."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def key(seed: jax.Array | FoldedKey) -> jax.Array:
     return seed
   folded_key = seed.key
   for data in seed.path:
-    # JAX refuses larger Python integers if 64-bit numbers are switched off.
+    # Convert to uint32: if 64-bit numbers are switched off, JAX refuses Python
+    # integers that do not fit into int32.
     folded_key = jax.random.fold_in(folded_key, onp.uint32(data))
   return folded_key

@@ -108,7 +108,7 @@ def _check_splits(
   for x in jax.tree.leaves(argument):
     shape = jnp.shape(x)
     size = shape[0] if shape else None
-    # A symbolic size can be checked only once it is known.
+    # A symbolic size passes: it can be checked only once its value is known.
     if size is None or (isinstance(size, int) and size % num_devices):
       raise ValueError(
         f"argument {i} has an array of shape {shape}: the size of its first "

@@ -19,7 +19,7 @@ from phasic.substrates.jax.internal.static import Shape
 
 
 class _Structured(Protocol):
-  """A structure of arrays, as `register` of NumPy's module requires it."""
+  """The methods that a class needs to be registered, see NumPy's `register`."""
 
   @classmethod
   def _children(cls) -> Iterable[str]: ...
@@ -31,7 +31,8 @@ class _Structured(Protocol):
 
 
 _T = TypeVar("_T", bound=type)
-# The names of the children, and the other parts by name.
+# The auxiliary data of a pytree: the names of its children, and its other parts
+# by name.
 _Aux: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, object], ...]]
 
 
@@ -64,7 +65,7 @@ def is_variable(x: object) -> bool:
 
 
 def freezes_variables(x: object) -> bool:
-  """Returns whether arrays that are computed of `x` now hold variables' values."""
+  """Returns whether arrays computed from `x` now freeze values of variables."""
   return False
 
 
@@ -107,7 +108,7 @@ def are_lasting(arrays: Iterable[object]) -> bool:
 
 
 def make_lasting(arrays: Iterable[object]) -> bool:
-  """Returns whether arrays that were computed can be kept."""
+  """Returns whether computed arrays can be kept, as they never change."""
   return are_lasting(arrays)
 
 
@@ -152,8 +153,8 @@ def constant(x: object, dtype: str) -> Array:
 def empty(shape: tuple[int, ...], like: Array) -> Array:
   """Returns an array without entries, which stands for an absent operand."""
   if not all(type(d) is int for d in shape):
-    return jnp.zeros(shape, like.dtype)  # A dimension of an export has a name.
-  # An array of the host belongs to no device, mesh or trace.
+    return jnp.zeros(shape, like.dtype)  # In an export, sizes may be symbolic.
+  # Return a host array, as it belongs to no device, mesh or trace.
   host: Any = onp.zeros(shape, like.dtype)
   return host
 
@@ -182,6 +183,6 @@ def as_index_array(x: object, name: str) -> Array:
     raise ValueError(f"{name} has an entry that does not fit into 32 bits")
   if isinstance(array, jax.Array):
     return jnp.asarray(array, dtype=onp.int32)
-  # Indices of the host stay known in a traced function.
+  # Convert host indices at once, so that a traced function knows their values.
   with jax.ensure_compile_time_eval():
     return jnp.asarray(array, dtype=onp.int32)

@@ -19,7 +19,7 @@ from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal.arrays import ArrayLike, DTypeLike
 
 Axis = int | Sequence[int] | None
-# A shape, or the only size of one.
+# A shape, or the size of an array that has one dimension.
 _Shape: TypeAlias = static.Size | Sequence[static.Size]
 
 
@@ -27,8 +27,9 @@ _Shape: TypeAlias = static.Size | Sequence[static.Size]
 
 
 def asarray(x: ArrayLike, dtype: DTypeLike | None = None) -> tf.Tensor:
-  """Converts to a tensor, optionally of another dtype."""
-  # The conversion of a tensor is slow. In a graph it captures eager ones.
+  """Converts `x` to a tensor, optionally of a given dtype."""
+  # Skip the conversion of eager tensors, which is slow. Within a graph they
+  # must be converted: this captures them.
   if isinstance(x, tf.Tensor) and tf.executing_eagerly():
     return x if dtype is None or x.dtype == dtype else tf.cast(x, dtype)
   # `tf.is_tensor` is slow for numbers.
@@ -147,12 +148,12 @@ def logical_not(x: ArrayLike) -> tf.Tensor:
 
 
 def maximum(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
-  """Computes the larger of two; NaN if one is NaN."""
+  """Computes the larger of two values; NaN if one of them is NaN."""
   return tf.maximum(*_promote(x, y))
 
 
 def minimum(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
-  """Computes the smaller of two; NaN if one is NaN."""
+  """Computes the smaller of two values; NaN if one of them is NaN."""
   return tf.minimum(*_promote(x, y))
 
 
@@ -200,12 +201,12 @@ def matmul(x: ArrayLike, y: ArrayLike) -> tf.Tensor:
 
 
 def max(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
-  """Computes the largest entry; NaN if one is NaN."""
+  """Computes the largest entry; NaN if any entry is NaN."""
   return tf.reduce_max(asarray(x), axis)
 
 
 def sum(x: ArrayLike, axis: Axis = None) -> tf.Tensor:
-  """Sums the entries; int64 for bools and int32."""
+  """Sums the entries; the sum of bools or int32 numbers is int64."""
   return tf.reduce_sum(_summable(x), axis)
 
 

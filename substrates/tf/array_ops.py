@@ -65,7 +65,8 @@ def _first_bad(condition: Array, what: ArrayLike) -> Array:
   what = tf.convert_to_tensor(what)
   shape = tf.broadcast_dynamic_shape(tf.shape(condition), tf.shape(what))
   bad = tf.logical_not(tf.broadcast_to(condition, shape))
-  # A last entry True ensures that argmax finds one; its value is zero.
+  # Append a True entry, whose value is zero: argmax finds it if no value is
+  # bad.
   bad = tf.concat([tf.reshape(bad, [-1]), [True]], axis=0)
   values = tf.reshape(tf.broadcast_to(what, shape), [-1])
   values = tf.concat([values, tf.zeros([1], what.dtype)], axis=0)

@@ -9,7 +9,8 @@ import tensorflow as tf
 Array: TypeAlias = tf.Tensor
 Scalar: TypeAlias = tf.Tensor
 Result: TypeAlias = tf.Tensor
-# Lists may mix numbers and arrays, which type checkers cannot express.
+# Lists have entries of type `Any`: they may mix numbers and arrays, and no
+# static type expresses this.
 ArrayLike: TypeAlias = (
   tf.Tensor | tf.Variable | onp.typing.ArrayLike | Sequence[Any]
 )
@@ -17,7 +18,8 @@ ArrayLike: TypeAlias = (
 ArrayField: TypeAlias = Array | Any
 # Arguments that are arrays, or nested sequences and mappings of them.
 Structure: TypeAlias = ArrayLike | Mapping[str, object] | None
-# A nested structure of arrays, whose form only the caller knows.
+# A nested structure of arrays. Its type is `Any`, as only the caller knows its
+# form.
 Tree: TypeAlias = Any
 
 

@@ -25,7 +25,8 @@ _T = TypeVar("_T")
 _X = TypeVar("_X")
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
-# Whether a compiler may merge equal calls of a function.
+# Whether a compiler may merge equal calls of a function. If so, it pays to make
+# calls equal that share most of their work.
 MERGES_CALLS = True
 
 

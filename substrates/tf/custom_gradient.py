@@ -119,8 +119,8 @@ def custom_gradient(
       """Returns the name of the rule for given static arguments and shapes."""
       key = (call.statics, repr((call.skeletons, out)), shapes)
       if key not in names:
-        # A counter and an id make the name unique: another process must not
-        # find another rule by this name.
+        # A counter and an id make the name unique: in another process it must
+        # not be the name of a different rule.
         text = f"{f.__module__}.{f.__qualname__}.{next(_counter)}.{id(f)}"
         pullback = functools.partial(_pullback, f, rules, call, out)
         name = _RuleName(text)

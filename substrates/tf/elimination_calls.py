@@ -23,8 +23,8 @@ from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 from phasic.substrates.tf.internal.arrays import Array, ArrayLike
 
-# The inputs of the op for moments, and the positions of those that are
-# differentiable.
+# The inputs of the op for moments, followed by the positions of its
+# differentiable inputs.
 _OPERANDS = ("indices", "weights", "exits", "initial", "atom", "stay")
 _INITIAL = 3
 _FREE = (1, 2, _INITIAL)
@@ -81,7 +81,7 @@ def moments_of_edges(
   atom: object,
   options: Mapping[str, Any],
 ) -> tuple[Array, ...] | None:
-  """Returns None: the conversion of arrays costs little compared to a call."""
+  """Returns None, so that `moments` is called: converting arrays is cheap."""
   return None
 
 
@@ -229,8 +229,8 @@ def _moments_gradient(
         gradient = results[count + len(_FREE) * i + j]
         event = [1] * (gradient.shape.rank - ct.shape.rank)
         unit = tf.reshape(ct, tf.stack([*static.shape(ct), *event]))
-        # Moments that are not used have zeros as cotangents, and gradients that
-        # may be out of range.
+        # The cotangent of a moment that is not used is zero. Then the product
+        # must be zero, too, even if the gradient is infinite or NaN.
         free[j] += tf.math.multiply_no_nan(gradient, unit)
   for i, x in zip(_FREE, free, strict=True):
     gradients[i] = x
@@ -243,7 +243,7 @@ def _gradient_cotangents(
   cotangents: Sequence[tf.Tensor],
   options: Mapping[str, Any],
 ) -> list[tf.Tensor]:
-  """Computes the free operands' cotangents for an op with gradients."""
+  """Computes the free operands' cotangents if the op returns gradients too."""
   if not _fallbacks:
     raise NotImplementedError(
       "second derivatives of moments are not stored in a SavedModel: call any "

@@ -58,7 +58,7 @@ def load_error() -> str:
 
 
 def native_ops() -> types.ModuleType:
-  """Returns the module of native ops, if `load_error` gives no reason."""
+  """Returns the module of native ops; `load_error` must have returned ""."""
   assert _OPS is not None, _LOAD_ERROR
   return _OPS
 
@@ -101,7 +101,7 @@ def set_num_threads(count: int) -> None:
 
 
 def set_max_work(multiply_adds: float) -> None:
-  """Sets the most multiply-adds of one model; the caller has checked it."""
+  """Sets the limit on multiply-adds of a model; the caller has checked it."""
   library().PhasicSetMaxWork(ctypes.c_double(multiply_adds))
 
 

@@ -90,7 +90,7 @@ def adjoint(
   fixed: Sequence[ArrayLike],
   discrete: bool,
 ) -> Sequence[Array]:
-  """Computes cotangents of the operands with the `wanted` indices."""
+  """Computes the cotangents of the operands whose indices are in `wanted`."""
   number, indices = kernel_common.KINDS.index(kind), range(len(operands))
   results = phase_type_op.adjoint(
     number,
@@ -112,7 +112,7 @@ def quantiles(
   edges: Sequence[ArrayLike],
   discrete: bool,
 ) -> tuple[Array, ...]:
-  """Computes quantiles, times and kinds by the kernel, without derivatives."""
+  """Computes `kernel_ops.quantiles` by the kernel, without derivatives."""
   number = kernel_common.FORMS.index(form)
   return phase_type_op.quantiles(
     number, _tensors(operands), _tensors(edges), discrete

@@ -34,7 +34,8 @@ from phasic.substrates.tf.internal import kernel_common
 from phasic.substrates.tf.internal import xla_calls
 from phasic.substrates.tf.internal import xla_programs
 
-# Number of operands: initial_probs, subgenerator, exit_rates, prob_zero, times.
+# The number of operands of a model: initial_probs, subgenerator, exit_rates,
+# prob_zero and times.
 NUM_OPERANDS = 5
 # The number of arrays of a sparse model: indices, constants, coefficients.
 NUM_EDGE_ARRAYS = 3
@@ -108,7 +109,7 @@ def statistics(
 def quantiles(
   form: int, operands: Group, edges: Group, discrete: bool
 ) -> tuple[tf.Tensor, ...]:
-  """Computes quantiles, and the times and kinds of their derivatives."""
+  """Computes quantiles, and the times and kinds that derivatives need."""
   attributes = {"kind": form, "order": 0, "discrete": discrete}
   return tuple(_call("quantiles", operands, edges, attributes))
 
@@ -239,7 +240,9 @@ def _check_order(op: xla_calls.Operation, order: int) -> None:
 def _fixed_gradients(
   op: xla_calls.Operation, upstream: Sequence[tf.Tensor]
 ) -> list[tf.Tensor | None]:
-  """Returns NaN gradients for edges and kinds, which have no derivatives.
+  """Returns gradients for edges and kinds, which have no derivatives.
+
+  They are NaN in a graph; eagerly a gradient that is used raises.
 
   Forward mode and the gradient of a `tf.function` request gradients in all
   inputs and use a few, so these must not fail.
@@ -259,7 +262,11 @@ def _missing_gradients(
   upstream: Sequence[tf.Tensor],
   message: str,
 ) -> list[tf.Tensor | None]:
-  """Returns NaN gradients for the inputs from number `first` on."""
+  """Returns NaN gradients for the inputs from number `first` on.
+
+  Gradients that are not used, or of integers, are None. Gradients of empty
+  inputs are empty. Eagerly other gradients raise.
+  """
   skipped = set(getattr(op, "skip_input_indices", None) or ())
   gradients: list[tf.Tensor | None] = []
   for i, x in enumerate(op.inputs[first:], first):
@@ -339,9 +346,9 @@ def _statistics_gradient(
     op,
     0,
     direction,
-    "a derivative of expected statistics was asked for: they have none. If"
-    " they are constants, as in an E-step, pass tf.stop_gradient of their"
-    " arguments.",
+    "a derivative of expected statistics was asked for: the statistics have"
+    " none. If they are constants, as in an E-step, pass tf.stop_gradient of"
+    " the arguments.",
   )
 
 
@@ -354,6 +361,6 @@ def _quantiles_gradient(
     op,
     0,
     direction,
-    "a derivative of the op PhasicPhaseTypeQuantiles was asked for: only the"
-    " functions that call it have one.",
+    "a derivative of the op PhasicPhaseTypeQuantiles was asked for: it has"
+    " none; differentiate the functions that call it.",
   )

@@ -37,7 +37,7 @@ def split_seed(seed: SanitizedSeed, n: int = 2) -> tuple[SanitizedSeed, ...]:
 
 
 def fold_in(seed: SanitizedSeed, data: int) -> SanitizedSeed:
-  """Derives a new seed from a seed and an integer, which is not traced."""
+  """Derives a new seed from a seed and a concrete integer."""
   bits = onp.uint32((data % 2**32) ^ _FOLD)
   return tf.random.fold_in(seed, int(bits.view(onp.int32)))
 

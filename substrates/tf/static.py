@@ -137,7 +137,7 @@ def given_dtype(x: object, name: str) -> onp.dtype | None:
   if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
     raise TypeError(f"{name} is {type(x).__name__}: it must be a dense tensor")
   if tf.is_tensor(x) or isinstance(x, tf.Variable):
-    # Keras's variables are tensors whose dtype is a name.
+    # Convert the dtype: variables of Keras have a string as their dtype.
     tensor: tf.Tensor = x
     return onp.dtype(tf.as_dtype(tensor.dtype).as_numpy_dtype)
   return None if holds_arrays(x) else onp.asarray(x).dtype

@@ -92,7 +92,7 @@ def is_variable(x: object) -> bool:
 
 
 def freezes_variables(x: object) -> bool:
-  """Returns whether arrays that are computed of `x` now hold variables' values."""
+  """Returns whether arrays computed from `x` now freeze values of variables."""
   if not tf.executing_eagerly() or record.could_possibly_record():
     return False
   return is_variable(x) or bool(getattr(x, "variables", ()))
@@ -137,7 +137,7 @@ def are_lasting(arrays: Iterable[object]) -> bool:
 
 
 def make_lasting(arrays: Iterable[object]) -> bool:
-  """Returns whether arrays that were computed can be kept."""
+  """Returns whether computed arrays can be kept, as they never change."""
   return are_lasting(arrays)
 
 
@@ -228,7 +228,7 @@ def map_leaves(f: Callable[..., object], tree: Tree, *others: object) -> Tree:
 
 
 def pack(tree: object, leaves: Sequence[object]) -> Tree:
-  """Builds a tree of the same structure from other leaves."""
+  """Builds a tree with the structure of `tree` from given leaves."""
   left = iter(leaves)
   return map_leaves(lambda _: next(left), tree)
 

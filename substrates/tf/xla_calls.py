@@ -33,7 +33,8 @@ _GET_API = "_ZN3xla3ffi12GetXlaFfiApiEv"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPED = re.compile(r"\\([0-9A-F]{2})")
 _NAME = re.compile(r'module @"phasic (.*?) end"', re.DOTALL)
-# Sizes that are unknown while tracing are determined at compilation.
+# With this attribute of a module, XLA determines sizes at compilation that were
+# unknown while tracing.
 _REFINED = "{jax.uses_shape_polymorphism = true}"
 
 
@@ -89,7 +90,7 @@ def is_compiling() -> bool:
     return False
   graph = tf.compat.v1.get_default_graph()
   while graph is not None:
-    # There is no public function for this.
+    # TensorFlow has no public function that returns this context.
     context = graph._get_control_flow_context()
     while context is not None:
       if context.IsXLAContext():

@@ -23,7 +23,7 @@ from phasic.substrates.jax.internal.native import host_results
 from phasic.substrates.jax.internal.native import static_options
 
 _T = TypeVar("_T")
-# The specs and the tree of a result.
+# The specs of a result's leaves, and its pytree structure.
 _ResultType: TypeAlias = tuple[tuple[host_results.ArraySpec, ...], TreeDef]
 
 

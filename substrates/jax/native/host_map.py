@@ -122,7 +122,7 @@ class HostCall(rules_lib.Mapped):
     return call
 
   def _quick_function(self) -> Callable[..., Sequence[object]]:
-    """Returns `flat_function` with fewer layers and checks per call."""
+    """Returns a faster `flat_function`: a call has fewer layers and checks."""
     name, (_, out_tree, _) = self.function.name, self._sides()
     quick, returns = _callback(dataclasses.replace(self, levels=()))
     full = self.flat_function()

@@ -43,7 +43,7 @@ def target(name: str) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ByIdentity:
-  """A bound function that compares by identity, as a cache key."""
+  """A wrapper of a bound function that compares by identity, for cache keys."""
 
   own: native_declarations.NativeFunction
 
@@ -99,15 +99,15 @@ class Function(derivatives.NativeDerivatives):
         "or forward and adjoint"
       )
     return self.declaration.error(
-      f"{what}: it was bound with native ones up to {self.max_order}"
+      f"{what}: it was bound with native ones up to order {self.max_order}"
     )
 
   def sort(self, inputs: Sequence[_T]) -> list[_T]:
-    """Sorts the op's inputs to operands, with integer inputs first."""
+    """Returns the op's inputs in the order of operands: integers first."""
     return [inputs[i] for i in self._positions()]
 
   def unsort(self, operands: Sequence[_T]) -> list[_T]:
-    """Restores the declared order of inputs, followed by further operands."""
+    """Restores the declared order of the inputs; other operands follow them."""
     positions = self._positions()
     count = len(positions)
     inputs = dict(zip(positions, operands[:count], strict=True))
@@ -128,8 +128,8 @@ class Function(derivatives.NativeDerivatives):
     if function.portable is None:
       raise NotImplementedError(
         self.declaration.error(
-          "there is no native function for this platform; give bind_native "
-          "portable=, the function in array code"
+          "there is no native function for this platform: give bind_native the "
+          "argument portable, the function in array code"
         )
       )
     returned = function.portable(*self.unsort(operands))
@@ -364,8 +364,8 @@ def _declaration_of_order(
   if order > len(bound):
     raise NotImplementedError(
       function.declaration.error(
-        f"a {mode} derivative of order {order} was asked for: it was bound with "
-        f"{len(bound)} of them"
+        f"a {mode} derivative of order {order} was asked for: the op was bound "
+        f"with {len(bound)} {mode} derivatives"
       )
     )
   return bound[order - 1]

@@ -217,7 +217,8 @@ def _transpose_broken(
   return None, tuple(_broken(message, c, (cotangent,)) for c in inputs)
 
 
-# Forward mode transposes the gradient of `_broken`; this must raise too.
+# Forward mode transposes the gradient of `_broken`: the transpose must raise
+# too.
 _broken = custom_gradient.custom_gradient(
   vjp_fwd=lambda message, *args: (None, args),
   vjp_bwd=_transpose_broken,

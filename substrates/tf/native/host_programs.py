@@ -119,7 +119,7 @@ def in_graph(
   like: object,
   name: str = "a bound function",
 ) -> object:
-  """Adds an op to the graph that calls a function of flat arrays."""
+  """Adds to the graph an op that calls a function of flat arrays."""
   specs = structures.flatten(like)
   if not specs:
     return structures.pack(like, [])

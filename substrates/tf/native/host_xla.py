@@ -177,7 +177,9 @@ def _fill(
   spec = host_results.ArraySpec(_shape(buffer), _dtype(buffer))
   if result.dtype != spec.dtype or result.shape != spec.shape:
     actual = host_results.ArraySpec(result.shape, result.dtype)
-    raise TypeError(f"result {position} is {actual}: the program has {spec}")
+    raise TypeError(
+      f"result {position} is {actual}: it must be {spec}, as in the program"
+    )
   array = onp.ascontiguousarray(result)
   if array.nbytes:
     ctypes.memmove(buffer.data, array.ctypes.data, array.nbytes)

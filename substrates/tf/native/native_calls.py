@@ -147,7 +147,8 @@ def _result_types(
     if len(known) < len(dims):
       raise ValueError(
         declaration.error(
-          f"with jit_compile=True the size of {operand.name} must be known"
+          f"a size of {operand.name} is unknown: it must be known with "
+          "jit_compile=True"
         )
       )
     dtype: tf.DType = (
@@ -204,9 +205,8 @@ def _load_first(library: str, op: str) -> types.ModuleType:
   for name in names:
     if (other := _owners.get(_op_type(name))) is not None:
       raise ValueError(
-        f"op {name}: {library} has it, and {other}, which is loaded, has it "
-        "too: names of ops must be unique in TensorFlow; give PHASIC_OP "
-        "another name"
+        f"op {name} is in {library} and in {other}, which is already loaded: "
+        "names of ops must be unique in TensorFlow; give PHASIC_OP another name"
       )
   # TensorFlow must load the library before any other loader: otherwise it does
   # not see the library's ops.

@@ -86,7 +86,8 @@ def _gradient(
     )
   options = _text(op.get_attr("options"))
   inputs, outputs = list(op.inputs)[1:], list(op.outputs)  # Skip `sizes`.
-  # A tape lists unused gradients; a graph operation does not.
+  # A tape lists the gradients that are not used. A graph operation does not, so
+  # all its gradients are computed.
   unused = set(getattr(op, "skip_input_indices", None) or ())
   wanted = [i + 1 not in unused for i in range(len(inputs))]
   return [None, *_cotangents(role, options, inputs, outputs, upstream, wanted)]
@@ -233,7 +234,7 @@ def _call(
   if not function.forward and not function.adjoint:
     advice = "it was bound without rules: give bind_native jvp or vjp"
   else:
-    advice = f"it was bound with {len(family)} of them"
+    advice = f"the op was bound with {len(family)} of them"
   mode = "reverse" if is_adjoint else "forward"
   message = function.declaration.error(
     f"a {mode} derivative of order {order} was asked for: {advice}"

@@ -216,7 +216,7 @@ class NativeOpsTest(parameterized.TestCase):
   @parameterized.parameters(
     (0, 1, "was compiled for XLA's FFI .* but jaxlib .* has"),
     (1, -99, "was compiled for XLA's FFI 1"),
-    (-2, 0, "is no handler of XLA's FFI"),
+    (-2, 0, "is not a handler of XLA's FFI"),
   )
   def test_handlers_of_other_interfaces(self, major, minor, message):
     """They would take the whole backend down."""
@@ -234,7 +234,7 @@ class NativeOpsTest(parameterized.TestCase):
 
   def test_symbols_that_are_no_handlers(self):
     with self.assertRaisesRegex(
-      ImportError, "phasic_op_mine of .*libops.so is no handler of XLA's FFI"
+      ImportError, "phasic_op_mine of .*libops.so is not a handler of XLA's FFI"
     ):
       binding.bind_native(
         libraries.ops(),

@@ -193,7 +193,7 @@ class NativeErrorsTest(parameterized.TestCase):
       other = pathlib.Path(folder) / "libother_tf.so"
       other.write_bytes(pathlib.Path(libraries.ops_tf()).read_bytes())
       with self.assertRaisesRegex(
-        ValueError, "libother_tf.so has it, and .*libops_tf.so"
+        ValueError, "libother_tf.so and in .*libops_tf.so"
       ):
         binding.bind_native(
           libraries.ops(), "test_scale", tf_library=str(other)
