@@ -18,7 +18,8 @@ _PATHS = frozenset(
     *(f"phasic/{module}" for module in tables.PUBLIC_MODULES),
   ]
 )
-# By public module, the module whose function `checked` wraps all its functions.
+# For some public modules, another module whose function `checked` wraps all of
+# their functions.
 _WRAPPERS = {
   f"phasic/math/{name}.py": "math.calls.checked_calls"
   for name in ("discrete_phase_type", "phase_type")

@@ -12,8 +12,9 @@ import textwrap
 import types
 
 if __package__ in (None, ""):
-  # As a script, import relative to the path that was called, without following
-  # symbolic links: a sandboxed build then reads only its own files.
+  # This file runs as a script. Find imports beside the path that was called,
+  # and do not follow symbolic links: a sandboxed build then reads only its own
+  # files.
   sys.path[0] = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
 
 from substrates.meta import tables

@@ -98,7 +98,7 @@ def _rewrite_comparison(ctx: context.Context, node: ast.Compare) -> None:
   if place is None or "#" in ctx.source.text[left:right]:
     ctx.refuse(node, f"a comment beside {operator}: put it on a line before")
     return
-  # A space before the operator would stand before the comma.
+  # Also replace a space before the operator: else it would precede the comma.
   first = left + len(ctx.source.text[left : left + place.start()].rstrip(" "))
   ctx.replace_span(start, start, f"np.{name}(")
   ctx.replace_span(first, left + place.end(), ",")

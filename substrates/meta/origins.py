@@ -83,8 +83,9 @@ class Origins:
   """
 
   def __init__(self, tree: ast.AST):
-    # By scope and name, the bindings: pairs of an expression or origin, and
-    # whether the name is bound to elements of it.
+    # The bindings, by scope and name. Each is a pair: an expression or an
+    # origin, and whether the name is bound to elements of this value, not to
+    # the value.
     self._bindings: dict[ast.AST, dict[str, list]] = {}
     self._active: set[tuple[ast.AST, str]] = set()
     self._returns: dict[str, Origin] = {}

@@ -10,7 +10,8 @@ from substrates.meta import tables
 _TITLES = {"numpy": "NumPy", "jax": "JAX", "tf": "TensorFlow"}
 
 # The package `phasic` on PyPI is another project. If it is installed after this
-# one, its phasic/__init__.py replaces ours. So the check is in this file.
+# one, its phasic/__init__.py replaces ours. So phasic/substrates/__init__.py,
+# the file below, checks which of the two it imports.
 _SUBSTRATES = '''"""One package for each array library: numpy, jax and tf.
 
 Import the one you use: `from phasic.substrates import jax as ph`.

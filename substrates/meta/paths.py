@@ -18,7 +18,8 @@ class Profile(enum.Enum):
   EXAMPLE = "example"  # the lines after >>> in a docstring
 
 
-# NumPy's seam differentiates by itself.
+# The tape differentiates code for NumPy. JAX and TensorFlow differentiate by
+# themselves, so they get no copy of it.
 _NUMPY_SEAM = "phasic/internal/tape/"
 
 

@@ -38,8 +38,8 @@ SHARED_TESTS = frozenset({"oracle"})
 # Names after `phasic.` that exist once for all substrates.
 SHARED = frozenset({"_native", "__version__", "include"})
 
-# Packages of phasic. Strings that name a module of one of them, such as
-# "phasic.math.model", are refused.
+# Packages of phasic. The rewriter refuses strings that name a module of one of
+# these packages, such as "phasic.math.model".
 PACKAGES = (
   *("distributions", "graphs", "math", "inference"),
   *("binding", "config", "interop", "internal"),
@@ -65,8 +65,8 @@ SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 OPTIONAL_IMPORTS = frozenset(
   {"matplotlib", "networkx", "scipy", "statsmodels", "tqdm"}
 )
-# Adapters to other packages: how their files' names start, and the imports that
-# each substrate allows; the others do not have them.
+# Adapters to other packages: by the start of a file's path, the substrates that
+# get the file, and the imports that are allowed in each of them.
 ADAPTERS: dict[str, dict[str, frozenset[str]]] = {
   "phasic/binding/jaxbind": {"jax": frozenset({"jax"})},
   "phasic/interop/numpyro": {"jax": frozenset({"jax", "numpyro"})},
@@ -109,7 +109,7 @@ PRODUCTS = frozenset(
   {"dot", "einsum", "inner", "matmul", "tensordot", "vdot", "vecdot"}
 )
 
-# Names that NumPy 2.0, the oldest in pyproject.toml, does not have.
+# Names that NumPy 2.0, the oldest version in pyproject.toml, does not have.
 LATER_NUMPY_NAMES = frozenset(
   {"cumulative_prod", "cumulative_sum", "matvec", "unstack", "vecmat"}
 )
