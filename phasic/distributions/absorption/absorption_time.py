@@ -61,7 +61,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return samples.NOT_REPARAMETERIZED
 
   def expected_visits(self) -> Result:
-    """Computes the expected numbers of visits to the phases, (..., p).
+    """Computes the expected number of visits to each phase, of shape (..., p).
 
     In continuous time visits are entries, the start counted; in discrete time
     they are the steps made from a phase, alpha (I - T)^-1. They are inf where
@@ -159,7 +159,7 @@ class AbsorptionTime(chain_hooks.ChainHooks):
     return sample_paths.PhasePaths(phases, times)
 
   def renewal_density(self, value: ArrayLike) -> Result:
-    """Returns the density of renewals at t, broadcast over value and batch.
+    """Returns the renewal density at t, broadcast over value and batch.
 
     Times distributed as X follow each other from zero on; m(t) dt is the
     probability that one of them ends between t and t + dt, and its integral
@@ -290,8 +290,9 @@ def dense_form(distribution: AbsorptionTime, family: Callable[..., _T]) -> _T:
     leaving = np.sum(matrix, axis=-1) + exits
     diagonal = -leaving
     if discrete:
-      # The diagonal already has the edges from a phase to itself. One minus the
-      # sum of each row is added to it, unless this is rounding error.
+      # Edges from a phase to itself are already on the diagonal. What a row and
+      # its exit lack to a sum of one is added to it, unless that is only
+      # rounding error.
       tolerance = 4 * p * static.finfo_eps(initial_probs)
       diagonal = chain.snap(1.0 - leaving, tolerance)
     matrix = matrix + np.eye(p, dtype=dtype) * diagonal[..., None]

@@ -36,7 +36,7 @@ from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
 from phasic.math.sampling import sampling
 
-# The statistics that one elimination gives, in this order.
+# One elimination computes both of these statistics, in this order.
 _SHARED = (chain_calls.MEAN, chain_calls.VARIANCE)
 
 
@@ -47,20 +47,22 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
   their order; or it overrides `_derived_chain`.
   """
 
-  # The arrays of a chain that never changes, and its mean and variance.
+  # A cache for a chain whose arrays never change: these arrays, and the mean
+  # and variance of the chain.
   _moments: ClassVar[tuple[tuple[object, ...], tuple[Array, Array]] | None] = (
     None
   )
-  # Whether masses and a given mass at zero may have another sum than one.
+  # Whether the initial masses and a given mass at zero are free parameters,
+  # whose sum may differ from one.
   _FREE_START = True
-  # Whether the density is known to be nonincreasing.
+  # Whether the density of every distribution of this class is nonincreasing.
   _FALLS = False
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Parameterized`."""
     super()._keep(parameters)
     self._check_shapes()
-    # Called because it raises ValueError if batches do not broadcast.
+    # This call raises ValueError if the batches of parameters do not broadcast.
     self._batch_shape()
     self._check_values(self._model)
 
@@ -250,7 +252,8 @@ class ChainHooks(comparable.Comparable, kept_chain.KeptChain):
     )
 
   def _late(self) -> onp.ndarray:
-    # One step, or so early that large chains take no more.
+    # One step; in continuous time so early a time that the functions are cheap
+    # for large chains, too.
     return onp.asarray(1.0 if self._DISCRETE else 1e-30)
 
   def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:

@@ -19,7 +19,7 @@ from phasic.math.quadrature import quadrature_points
 
 
 class Comparable(distribution.Distribution):
-  """A distribution of one number with a quadrature rule for its expectations.
+  """A distribution of numbers that has a quadrature rule for expectations.
 
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
   `math.quadrature_points`.
@@ -79,9 +79,9 @@ def kl_divergence(p: Comparable, q: Comparable) -> Array:
 
 
 def compare(p: Comparable, q: Comparable) -> Array:
-  """Computes E log(p(X) / q(X)), where p or q may be of another package.
+  """Computes E_p log(p(X) / q(X)), where p or q may come from another package.
 
-  That one has the methods of `Comparable`.
+  Such a distribution also has the methods of `Comparable`.
 
   Raises:
     NotImplementedError: one has no quadrature points, or kinds of values differ.
@@ -101,7 +101,7 @@ def compare(p: Comparable, q: Comparable) -> Array:
 def erlang_parts(
   distribution: distribution.Distribution,
 ) -> tuple[int, Array] | None:
-  """Returns the stages and the rate of an Erlang distribution, else None."""
+  """Returns an Erlang distribution's number of stages and rate, else None."""
   if not hasattr(distribution, "_erlang_parts"):
     return None
   return distribution._erlang_parts()
@@ -118,7 +118,8 @@ def _both(
   nodes = p._nodes(static.broadcast_shapes(*shapes))
   wide = static.wide_float()
   log_prob = structures.cast(q._log_prob(nodes.values), wide)
-  # The density of q is unknown at infinity.
+  # A quadrature point may be infinite. The density of q is unknown there, so it
+  # is set to NaN.
   log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
   zero = np.zeros((), dtype=p.dtype)
   return nodes, log_prob, structures.cast(q._log_cdf(zero), wide)
@@ -147,7 +148,7 @@ def broadcast_start(model: Model, batch: static.Shape) -> Model:
 
 
 def where_unknown(x: Array, reasons: onp.ndarray) -> onp.ndarray:
-  """Returns, for each entry, the reason where it is NaN, and else "ok"."""
+  """Returns for each entry why it is NaN, or "ok" if it is not NaN."""
   lost = onp.isnan(host(x))
   named = onp.where(reasons == "ok", nan_table.UNKNOWN, reasons)
   return onp.where(lost, named, "ok")

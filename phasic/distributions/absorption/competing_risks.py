@@ -24,7 +24,7 @@ from phasic.math.model.model_types import EdgeModel, Model
 class CompetingRisks(
   graph_distribution.GraphDistribution, absorption_time.AbsorptionTime
 ):
-  """A time until absorption of a graph's chain by one of several causes.
+  """The time until a graph's chain is absorbed by one of several causes.
 
   A cause is named as in `ABSORBED("cause")`; None is plain `ABSORBED`, to which
   a mass at zero belongs. Distributions of the time and a cause are defective:
@@ -32,7 +32,7 @@ class CompetingRisks(
   """
 
   def cause_probs(self) -> Result:
-    """Returns the probability of each cause, (..., number of causes).
+    """Returns the probability of each cause, of shape (..., number of causes).
 
     They are in the order of `graph.causes`, and sum to one less the mass at
     zero where that belongs to no cause.
@@ -80,8 +80,8 @@ class CompetingRisks(
     if known is not None and not onp.any(onp.isinf(known)):
       incidence = self._value_by_cause("cdf", value, number)
       return self._result("cumulative_incidence", incidence, value)
-    # P(X <= inf, absorption by the cause) is the probability of the cause, and
-    # not one.
+    # At infinity P(X <= value, absorption by the cause) is the probability of
+    # the cause. The cdf is one there, so it is not used.
     last = value == float("inf")
     finite = self._value_by_cause("cdf", np.where(last, 0.0, value), number)
     incidence = np.where(last, self.cause_probs()[..., number], finite)
@@ -90,7 +90,7 @@ class CompetingRisks(
   def cause_log_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Array:
-    """Computes the log density of absorption at the value and by the cause.
+    """Computes the log density of absorption by the cause at the value.
 
     In continuous time it is at zero the limit from the right, for plain
     `ABSORBED` the mass at zero where there is one.
@@ -113,7 +113,7 @@ class CompetingRisks(
   def cause_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Array:
-    """Computes the density of absorption at the value and by the cause."""
+    """Computes the density of absorption by the cause at the value."""
     value, number = self._value(value), self._number(cause)
     return self._result(
       "cause_prob", self._value_by_cause("density", value, number), value
@@ -122,7 +122,7 @@ class CompetingRisks(
   def cause_hazard(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
-    """Computes the rate of absorption by the cause, given no absorption before.
+    """Computes the hazard of a cause: its absorption rate, if not yet absorbed.
 
     It is cause_prob(t) / P(X > t), and in discrete time cause_prob(k) / P(N >=
     k). Arguments and errors are as for `cause_log_prob`.
@@ -173,7 +173,7 @@ def cause_number(
   names: tuple[str | None, ...],
   owner: str,
 ) -> int:
-  """Returns the index of a cause among the names of the owner's causes.
+  """Returns the index of a cause in the names of the causes.
 
   Raises:
     ValueError: there is no such cause.
@@ -188,7 +188,7 @@ def cause_number(
 
 
 def causes(chain: object) -> tuple[str | None, ...] | None:
-  """Returns the names of the causes of absorption; None if it has none."""
+  """Returns the names of a chain's causes of absorption, or None."""
   if not isinstance(chain, CompetingRisks):
     return None
   return chain._causes()

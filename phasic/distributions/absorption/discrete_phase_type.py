@@ -194,7 +194,7 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type
 
   @property  # type: ignore[misc]
   def subtransition(self) -> Array:  # type: ignore[override]
-    """Probabilities of a step, T (..., p, p), for up to 4096 phases."""
+    """The step probabilities T, an array (..., p, p) for p <= 4096."""
     between, exits = self._dense()
     leaving = np.sum(between, axis=-1) + exits
     eye = np.eye(self.num_phases, dtype=self.dtype)
@@ -202,5 +202,5 @@ class GraphDiscretePhaseType(graph_chain.GraphChain, DiscretePhaseType):  # type
 
   @property  # type: ignore[misc]
   def exit_probs(self) -> Array:  # type: ignore[override]
-    """Probabilities of absorption from each phase, (..., p), p at most 4096."""
+    """The exit probabilities of the phases, an array (..., p) for p <= 4096."""
     return self._dense()[1]

@@ -24,7 +24,7 @@ from phasic.math.model import plausible
 
 
 class GraphChain(competing_risks.CompetingRisks):
-  """A time until absorption whose chain is a graph.
+  """The time until absorption of a chain that is given by a graph.
 
   A subclass puts it before the class whose methods it has as well.
   """
@@ -125,7 +125,7 @@ def m_step(
   distribution: graph_distribution.GraphDistribution,
   statistics: rate_updates.SufficientStatistics,
 ) -> Array | dict[str, Array]:
-  """Computes the M-step of a graph's parameters, as an array or a mapping.
+  """Computes the M-step: the graph's new parameters, as an array or a mapping.
 
   In continuous time, without negative constants or coefficients, and with
   initial probabilities that have no parameters, the solution is a ratio. Else
@@ -159,7 +159,7 @@ def m_step(
 
 
 def needs_host(distribution: graph_distribution.GraphDistribution) -> bool:
-  """Returns whether the M-step is known to run on the host."""
+  """Returns True if the M-step surely runs on the host."""
   if distribution.params is None:
     return False
   known = static.concrete(_has_no_ratios(distribution))

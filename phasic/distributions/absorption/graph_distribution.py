@@ -53,22 +53,22 @@ class GraphDistribution(kept_chain.KeptChain):
 
   @property
   def params(self) -> ParamsLike | None:
-    """The parameters of the graph as given, array (..., d), mapping or None."""
+    """The graph's parameters as given: an array (..., d), a mapping or None."""
     return self._parameters["params"]
 
   @property
   def edge_values(self) -> Array | None:
-    """Weights of the edges as given, (..., m) or None."""
+    """The weights of the edges as given: an array (..., m) or None."""
     return self._parameters["edge_values"]
 
   @property
   def initial_probs(self) -> Array:
-    """Masses of the phases at time zero, alpha (..., p)."""
+    """The initial masses of the phases, alpha, an array (..., p)."""
     return self._chain()[0]
 
   @property
   def prob_zero(self) -> Result:
-    """The mass at zero, z (...), derived from the masses if not given."""
+    """The mass at zero, z (...), derived from the masses if it is not given."""
     return kept_chain.shown_mass(self)
 
   def _arrays(self) -> dict[str, ParameterValue]:
@@ -81,20 +81,23 @@ class GraphDistribution(kept_chain.KeptChain):
   def _origin(self) -> tuple[object, ...]:
     given = tuple(self._parameters.values())
     params = self._parameters["params"]
-    # The mapping is shown to users, who may change it.
+    # Users can change a mapping that they see: its names and arrays are listed
+    # too, so that a change is noticed.
     if isinstance(params, Mapping):
       return (*given, *params, *params.values())
     return given
 
   def _origin_arrays(self) -> tuple[object, ...]:
-    # A graph that is not fixed counts as an array that is none.
+    # A graph that is not fixed is listed here as well. As it is not a read-only
+    # array, nothing that is derived from it is kept.
     fixed = () if self.graph._is_fixed() else (self.graph,)
     return (*fixed, *super()._origin_arrays())
 
   def _converted_model(self, chain: Model) -> Model:
     if not self.graph._is_fixed():
       return super()._converted_model(chain)
-    # The arrays of a fixed graph fit together, and have been converted.
+    # The arrays of a fixed graph have been converted, and their shapes checked.
+    # Only arrays that the user passed need a check.
     given = self._parameters
     if given["edge_values"] is not None or given["initial_probs"] is not None:
       operands.check_shapes(*chain)
@@ -167,7 +170,7 @@ class GraphDistribution(kept_chain.KeptChain):
       raise TypeError(
         f"graph is {type(graph).__module__}.{type(graph).__name__}: it must be "
         f"a {graph_lib.Graph.__module__}.Graph"
-        + ("; its attribute .graph is one" if is_result else "")
+        + ("; pass its attribute .graph" if is_result else "")
       )
     if graph.discrete != self._DISCRETE:
       kinds = ("continuous", "discrete")

@@ -21,16 +21,18 @@ from phasic.math.model.model_types import Model
 
 
 class KeptChain(distribution.Distribution, kept_results.Keeper):
-  """A distribution whose Markov chain follows from its parameters.
+  """A distribution whose Markov chain is computed from its parameters.
 
   A subclass derives the chain in `_derived_chain`, and checks its values in
   `_checked_chain`. It says by `_DISCRETE` whether time is counted in steps.
   """
 
   _DISCRETE = False
-  # Whether the arrays of the chain are others than the parameters.
+  # Whether the arrays of the chain are computed from the parameters, and not
+  # the parameters themselves.
   _DERIVES = True
-  # The value of `_kept` when the chain's values had been checked.
+  # The `_kept` whose chain has passed the check of its values, so that the same
+  # chain is not checked again.
   _valid: ClassVar[Any] = None
 
   def _chain(self) -> Model:
@@ -60,7 +62,8 @@ class KeptChain(distribution.Distribution, kept_results.Keeper):
     chain = self._converted_model(self._checked_chain())
     if self._DERIVES:
       kept_results.keep(self, chain, structure.chain_arrays)
-      # A kept chain that was not checked may still be there.
+      # If `keep` could not keep this chain, `_kept` may still hold another one
+      # that was not checked.
       kept = self._kept
       if kept is not None and kept[1] is chain:
         object.__setattr__(self, "_valid", kept)
@@ -118,7 +121,7 @@ def shown_mass(distribution: KeptChain) -> Result:
 
 
 def mass_at_zero(distribution: KeptChain) -> Array:
-  """Computes P(X = 0), of the batch shape or one that broadcasts to it."""
+  """Computes P(X = 0); its shape is the batch shape, or broadcasts to it."""
   initial_probs, _, _, prob_zero = distribution._chain()
   if prob_zero is not None:
     return prob_zero
@@ -129,6 +132,6 @@ def mass_at_zero(distribution: KeptChain) -> Array:
 
 
 def may_be_positive(distribution: KeptChain) -> bool:
-  """Returns whether P(X = 0) is positive anywhere in the batch, or traced."""
+  """Returns whether P(X = 0) is positive in the batch; True if it is traced."""
   known = static.concrete(mass_at_zero(distribution))
   return known is None or bool(onp.any(known > 0))

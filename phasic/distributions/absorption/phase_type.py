@@ -134,7 +134,7 @@ class PhaseType(absorption_time.AbsorptionTime):
     return GraphPhaseType(graph, params, edge_values, initial_probs, **options)
 
   def expected_sojourn_times(self) -> Result:
-    """Computes the expected times spent in the phases, alpha (-S)^-1, (..., p).
+    """Computes the expected sojourn times alpha (-S)^-1, an array (..., p).
 
     They are inf where the chain may be caught.
 
@@ -213,10 +213,10 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):  # type: ignore[overrid
 
   @property  # type: ignore[misc]
   def subgenerator(self) -> Array:  # type: ignore[override]
-    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    """The rates between the phases, S, an array (..., p, p) for p <= 4096."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
   def exit_rates(self) -> Array:  # type: ignore[override]
-    """Exit rates of the phases, (..., p), p at most 4096."""
+    """The exit rate of each phase, an array (..., p) for p <= 4096."""
     return self._dense()[1]

@@ -125,7 +125,7 @@ class EmbeddedJumpChainTest(test_case.TestCase):
     chain = graphs.embedded_jump_chain(models.kingman(3), [1.0])
     with self.assertRaisesRegex(
       TypeError,
-      r"JumpChain: it must be a .*Graph; its attribute \.graph is one",
+      r"JumpChain: it must be a .*Graph; pass its attribute \.graph",
     ):
       pd.DiscretePhaseType.from_graph(chain)
 
