@@ -34,11 +34,11 @@ class Bijector:
     return self._inverse(structures.cast(y))
 
   def forward_log_det_jacobian(self, x: ArrayLike) -> Result:
-    """Computes log |det dy/dx|, of x's shape without event dimensions."""
+    """Computes log |det dy/dx|, an array without the event dimensions of x."""
     return self._log_det(structures.cast(x))
 
   def inverse_log_det_jacobian(self, y: ArrayLike) -> Result:
-    """Computes log |det dx/dy|, of y's shape without event dimensions."""
+    """Computes log |det dx/dy|, an array without the event dimensions of y."""
     return 0.0 - self.forward_log_det_jacobian(self.inverse(y))
 
   def _forward(self, x: Array) -> Array:

@@ -22,12 +22,12 @@ from phasic.math.model.value_rules import check_sums
 from phasic.math.numeric import exact_sums
 
 Broken = tuple[onp.ndarray, str]
-# An array of the backend or the host.
+# An array of the backend, or a NumPy array on the host.
 _X = TypeVar("_X", bound=Array | onp.ndarray)
 
 
 class Constraint:
-  """The set of valid values of a parameter; the base class is numbers >= 0.
+  """The set of valid values of a parameter; in this base class, numbers >= 0.
 
   Attributes:
     name: by which `ParameterProperties` and the kernel's checks know it.
@@ -75,7 +75,7 @@ class Constraint:
     return self._bijector(event_ndims)
 
   def check(self, name: str, x: Array) -> Array:
-    """Returns a parameter after a check of its values; `name` is for errors."""
+    """Checks the values of a parameter and returns it; messages use `name`."""
     return check(name, x, self._holds(x, self.may_be_zero), self._rule)
 
   def _holds(self, x: _X, may_be_zero: bool) -> _X:
@@ -98,7 +98,7 @@ class Constraint:
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    """Returns the independent entries of the parameter, which a fit changes.
+    """Returns the independent entries, the numbers that a fit changes.
 
     Args:
       values: the parameter's, on the host.
@@ -109,7 +109,7 @@ class Constraint:
     return entries_lib.same(values, names, kind)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    """Computes the parameter from its entries, which have its shape.
+    """Computes the parameter from its entries, an array of the same shape.
 
     Args:
       x: the entries.
@@ -231,7 +231,8 @@ class _Probabilities(Constraint):
   def entries(
     self, values: onp.ndarray, names: Sequence[str], place: entries_lib.Place
   ) -> entries_lib.Entries:
-    # The masses have a sum with those of the parameter beside them.
+    # The masses and the parameter beside them, such as `prob_zero`, are summed
+    # together: so their entries are in one group.
     group = place.start if self.beside else f"{place.path}{place.name}"
     given = place.owner.parameters.get(self.beside)
     may_lack = bool(self.beside) and given is None
@@ -255,7 +256,7 @@ class _Matrix(Constraint):
 
   numpyro = None
   tfp = None
-  # Returns the entries, given the phases that each leads between.
+  # Returns the entries, given the source and the target phase of each.
   _between: Callable[..., entries_lib.Entries]
 
   def entries(
@@ -267,7 +268,8 @@ class _Matrix(Constraint):
     elif edges.coefficients is None:
       ends = onp.stack([onp.asarray(edges.sources), onp.asarray(edges.targets)])
     else:
-      # The entries are the parameters, positive numbers.
+      # Edges with coefficients have weights that are linear in parameters.
+      # These parameters are the entries, and they are positive.
       return entries_lib.same(values, names, entries_lib.Kind())
     return self._between(values, names, ends, place)
 
@@ -293,7 +295,8 @@ class _Subgenerator(_Matrix):
   _between = staticmethod(entries_lib.rates)
 
   def of_entries(self, x: Array, others: Mapping[str, Array]) -> Array:
-    # With given exits no method reads the diagonal: it is set for users.
+    # If exits are given, no method reads the diagonal. It is set for users who
+    # read the matrix.
     total = np.sum(x, axis=-1) + others[self.exits]
     eye = np.eye(static.shape(x)[-1], dtype=static.dtype_name(x))
     return np.where(eye > 0, 0.0 - total[..., None], x)
@@ -327,7 +330,7 @@ _NAMED = {
 
 
 def named(name: str) -> Constraint:
-  """Returns the constraint with a name.
+  """Returns the constraint that has the given name.
 
   Raises:
     ValueError: there is none.

@@ -55,7 +55,7 @@ def settled(name: str, value: ParameterValue) -> ParameterValue:
 
 
 def warn_of_variables(what: str, *given: object) -> None:
-  """Warns if the values of variables are taken, so that later ones are ignored.
+  """Warns if only the current values of variables are used, without later ones.
 
   In a gradient tape and in a `tf.function` variables are followed.
 
@@ -76,8 +76,8 @@ def warn_of_variables(what: str, *given: object) -> None:
 def _value_of(name: str, x: ParameterValue) -> ParameterValue:
   """Returns what `settled` puts in the place of an array."""
   if MODE == "tf":
-    # In a scope that gives a Keras variable another value, `value` is a tensor:
-    # `x` is then converted, which gives that value.
+    # Keras can give a variable another value within a scope. There `value` is a
+    # tensor, and `x` is returned: its conversion gives the other value.
     inner = getattr(x, "value", None)
     return inner if structures.is_variable(inner) else x
   else:
@@ -91,7 +91,7 @@ def _value_of(name: str, x: ParameterValue) -> ParameterValue:
         "make the distribution in the function that you differentiate, from "
         "bijector.forward(x) of its argument x"
       )
-    # An index computes the value, of traced arrays too.
+    # Indexing with `...` computes the value, also of a traced array.
     return x[...]
 
 
@@ -108,14 +108,14 @@ def _may_change(x: ParameterValue) -> bool:
   return x.also_track is not None or _may_change(x.pretransformed_input)
 
 
-# Stands for what is not known yet.
+# The value of `_half` before the dtypes of the parameters are looked at.
 UNKNOWN = "unknown"
 _WITHIN = "distribution"
-# The fields of edges that have half precision.
+# The fields of edges that hold floating numbers and may have half precision.
 _WEIGHTS = ("parameters", "coefficients", "constants")
 _MASSES = ("probabilities", "subprobabilities")
-# Public attributes without the rule: what users gave, or parts of it, and what
-# calls methods that have it.
+# Public attributes that `adapt` leaves as they are. They return what users
+# gave, or parts of it, or they call methods that `adapt` has wrapped.
 _AS_GIVEN = frozenset(
   (
     "batch_shape",
@@ -134,14 +134,14 @@ _AS_GIVEN = frozenset(
     "sample_and_log_prob",
   )
 )
-# Methods that may have a distribution of half precision as their argument.
+# Methods whose argument may be a distribution of half precision.
 _OF_TWO = ("cross_entropy", "kl_divergence")
 
 _T = TypeVar("_T")
 
 
 def adapt(cls: type) -> None:
-  """Gives the constructor and public methods of a class the rule, in JAX."""
+  """In JAX, lets the constructor and public methods take half precision."""
   if MODE == "jax":
     for name, x in list(vars(cls).items()):
       if name == "_keep":
@@ -159,7 +159,7 @@ def _is_function(x: object) -> bool:
 
 
 def half_of(distribution: Any) -> str | None:
-  """Returns the half dtype of all parameters, or None if there is none."""
+  """Returns the half dtype that all parameters have; None if there is none."""
   if MODE == "jax":
     half = _find(distribution)
     return half if half in halves.EPS else None
@@ -168,7 +168,7 @@ def half_of(distribution: Any) -> str | None:
 
 
 def kept_by_slices(distribution: Any) -> dict[str, Any]:
-  """Returns the parameters with current values of variables, to be sliced."""
+  """Returns the parameters to slice, with the current values of variables."""
   given = distribution._parameters
   if MODE == "jax":
     is_half = _find(distribution) is not None
@@ -254,7 +254,7 @@ def _adopted(x: Any, half: str, name: str, constraint: str) -> Any:
   """Returns a parameter with all of its numbers in a half dtype."""
   found = _mapped(functools.partial(halves.adopted, half=half, name=name), x)
   if constraint in _MASSES and isinstance(found, (list, tuple)):
-    # Masses are divided by their sum, as an array.
+    # Masses are divided by their sum, which takes an array instead of a list.
     return structures.cast(structures.as_array(found, "float32", name), half)
   return found
 
@@ -281,7 +281,8 @@ def _keeping(keep: Callable[..., None]) -> Callable[..., None]:
     keep(self, {**parameters, **singles})
     if half is not None:
       as_half = functools.partial(halves.as_half, half=half)
-      # Masses were divided by their sum: the given ones are stored.
+      # `keep` got masses that were divided by their sum. The masses are stored
+      # as they were given.
       stored = {
         name: given[name]
         if prop.constraint.name in _MASSES

@@ -33,7 +33,7 @@ _WIDTH = 74
 _Read = TypeVar("_Read", covariant=True)
 _Given = TypeVar("_Given", contravariant=True)
 _T = TypeVar("_T")
-# The key of a class's own declarations among its attributes.
+# The class attribute that holds the declarations in the body of the class.
 _DECLARED = "_DECLARED"
 
 
@@ -46,7 +46,7 @@ class Options(TypedDict, total=False):
 
 
 class Parameter(Protocol[_Read, _Given]):
-  """The types of a declared parameter."""
+  """The type of a declared parameter: when it is read, and when it is given."""
 
   def __get__(self, instance: object, owner: type | None = None, /) -> _Read:
     """Returns the parameter as it is stored, e.g. as an array."""
@@ -58,9 +58,9 @@ class Parameter(Protocol[_Read, _Given]):
 
 Required: TypeAlias = Parameter[Array, ArrayLike]
 Optional: TypeAlias = Parameter[Array | None, ArrayLike | None]
-# An array that is derived if None is given.
+# An array parameter that is computed from other parameters if it is None.
 Derived: TypeAlias = Parameter[Result, ArrayLike | None]
-# A matrix of rates or of probabilities, or edges instead.
+# Parameters that are matrices of rates or of probabilities, or edges instead.
 Rates: TypeAlias = Parameter[Array | EdgeRates, SubgeneratorLike]
 Probs: TypeAlias = Parameter[Array | EdgeProbs, SubtransitionLike]
 Count: TypeAlias = Parameter[int, Integer]
@@ -76,8 +76,7 @@ _GIVEN = {
 }
 
 
-# Computes what a property returns, given a distribution of the class that
-# declares it.
+# Takes a distribution, and computes what the property of a parameter returns.
 _Shown: TypeAlias = Callable[..., object]
 # Maps a parameter's name and given value to the stored value.
 _Convert: TypeAlias = Callable[..., object]
@@ -110,8 +109,10 @@ class Field:
     return property(shown, doc=self.text)
 
 
-# As with `dataclasses.field`, type checkers see the declarations below as the
-# parameters that they declare. A Parameter[Never, object] fits each of them.
+# The functions below return a `Field`, but their return type stands for the
+# type of a parameter: so type checkers accept `rate: Required = array(...)`, as
+# they do with `dataclasses.field`. A Parameter[Never, object] fits each type of
+# parameter.
 
 
 def array(
@@ -158,7 +159,7 @@ def static(
 
 
 def count(text: str) -> Count:
-  """Declares a Python int > 0."""
+  """Declares a parameter that is a Python int > 0."""
   return Field(text, convert=structure.static_count)  # type: ignore[return-value]
 
 
@@ -175,8 +176,8 @@ def option(text: str, *, default: _T, kw_only: bool) -> _T:
 
 def fields(cls: type) -> dict[str, Field]:
   """Returns the declarations of a class by name, the options last."""
-  # The constructor is inherited from the first class with declarations: only
-  # this class and its bases count.
+  # The constructor is inherited from the first class that has declarations. So
+  # only the declarations of this class and of its bases count.
   cls = next(base for base in cls.__mro__ if _DECLARED in vars(base))
   found: dict[str, Field] = {}
   for base in reversed(cls.__mro__):
@@ -203,8 +204,9 @@ def complete(cls: type[object]) -> None:
     setattr(cls, _DECLARED, own)
   for name, field in own.items():
     setattr(cls, name, field.of(name))
-  # A subclass without declarations calls the constructor that it inherits, which
-  # a backend may have extended; its signature has its own name as default.
+  # A subclass without declarations calls the constructor that it inherits,
+  # which a backend may have extended. In its signature only the default of
+  # `name` differs: it is the name of the subclass.
   inherits = hasattr(cls.__init__, "is_declared")
   if "__init__" in vars(cls) or not (own or inherits):
     return

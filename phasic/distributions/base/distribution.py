@@ -131,7 +131,7 @@ class Distribution(parameterized.Parameterized):
 
   @property
   def event_shape(self) -> tuple[int | None, ...]:
-    """The shape of one value; None for a size not known statically."""
+    """The shape of one value; None for a size that is not known statically."""
     shape = self._event_shape()
     return tuple(d if isinstance(d, int) else None for d in shape)
 
@@ -296,7 +296,8 @@ class Distribution(parameterized.Parameterized):
     if isinstance(n, int):
       drawn = self._sample_n(n, own)
     else:
-      # A traced number of samples may be zero: one is drawn and dropped.
+      # A traced number of samples may be zero. So at least one sample is drawn,
+      # and dropped if the number is zero.
       drawn = self._sample_n(np.maximum(n, 1), own)[:n]
     return self._result("sample", np.reshape(drawn, whole))
 
@@ -317,7 +318,8 @@ class Distribution(parameterized.Parameterized):
       0.000
     """
     x = self.sample(sample_shape, seed)
-    # A draw that is lost is NaN, and no bad argument of the user's.
+    # A draw that could not be computed is NaN. The user did not pass it, so
+    # `log_prob` must not raise because of it.
     unchecked = self.copy(validate_args=False) if self.validate_args else self
     return x, unchecked.log_prob(x)
 
@@ -339,7 +341,7 @@ class Distribution(parameterized.Parameterized):
     return self._at_argument("quantile", self._quantile, value)
 
   def median(self) -> Result:
-    """Computes the median, the quantile of 1/2, of the batch shape.
+    """Computes the median, the quantile of 1/2; it has the batch shape.
 
     Example:
 
@@ -385,19 +387,19 @@ class Distribution(parameterized.Parameterized):
     return self._at_argument("quantile_log_cdf", self._quantile_log_cdf, value)
 
   def mean(self) -> Result:
-    """Returns the mean, of the batch and the event shape."""
+    """Returns the mean, of shape batch_shape + event_shape."""
     return self._statistic("mean", self._mean())
 
   def variance(self) -> Result:
-    """Returns the variance, of the batch and the event shape."""
+    """Returns the variance, of shape batch_shape + event_shape."""
     return self._statistic("variance", self._variance())
 
   def stddev(self) -> Result:
-    """Returns the standard deviation, of the batch and the event shape."""
+    """Returns the standard deviation, of shape batch_shape + event_shape."""
     return self._statistic("stddev", self._stddev())
 
   def covariance(self) -> Result:
-    """Returns the covariances of a vector's entries, (..., R, R).
+    """Returns the covariances of a vector's entries, an array (..., R, R).
 
     Raises:
       NotImplementedError: a value is one number, whose `variance` there is.
@@ -405,7 +407,7 @@ class Distribution(parameterized.Parameterized):
     return self._statistic("covariance", self._covariance())
 
   def moment(self, k: Integer) -> Result:
-    """Returns the raw moment E[X^k], of the batch shape.
+    """Returns the raw moment E[X^k]; it has the batch shape.
 
     It is inf where absorption may never come. In continuous time E[X^k] = k!
     alpha (-S)^-k 1.
@@ -427,7 +429,7 @@ class Distribution(parameterized.Parameterized):
     return self._statistic(f"moment({k})", self._moment(k))
 
   def mode(self) -> Result:
-    """Returns the mode, of the batch shape.
+    """Returns the mode; it has the batch shape.
 
     Raises:
       NotImplementedError: it is not known whether the density has one maximum.
@@ -435,7 +437,7 @@ class Distribution(parameterized.Parameterized):
     return self._statistic("mode", self._mode())
 
   def entropy(self) -> Result:
-    """Returns the entropy -E log p(X), of the batch shape, in nats.
+    """Returns the entropy -E log p(X) in nats; it has the batch shape.
 
     With a density f on (0, inf) and an atom z at zero it is -z log(z) -
     integral of f(t) log f(t) dt, and in discrete time -sum p(k) log p(k). The
@@ -505,7 +507,7 @@ class Distribution(parameterized.Parameterized):
     return self._statistic("cross_entropy", self._cross_entropy(other), other)
 
   def laplace_transform(self, u: ArrayLike) -> Result:
-    """Returns E exp(-u X), in continuous time z + alpha (u I - S)^-1 s.
+    """Returns E exp(-u X); in continuous time it is z + alpha (u I - S)^-1 s.
 
     Nothing is subtracted: it is the probability that X ends before a clock of
     rate u rings.
@@ -557,7 +559,7 @@ class Distribution(parameterized.Parameterized):
     )
 
   def probability_generating_function(self, z: ArrayLike) -> Result:
-    """Computes E z^N of a number of steps, P(N = 0) + z alpha (I - z T)^-1 t.
+    """Computes E z^N of a number of steps N: P(N = 0) + z alpha (I - z T)^-1 t.
 
     Args:
       z: (...), in [0, 1], else the result is NaN: for z > 1 take
@@ -659,7 +661,7 @@ class Distribution(parameterized.Parameterized):
     return bijectors.Interval(support.low, high, support.event_ndims)
 
 
-# A distribution of the family that is given.
+# The class of the distribution that a function takes, and returns.
 DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)

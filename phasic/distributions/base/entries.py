@@ -115,7 +115,7 @@ def differences(
 def rates(
   values: onp.ndarray, names: Sequence[str], ends: onp.ndarray, place: Place
 ) -> Entries:
-  """Returns rates between phases as entries, those to another phase.
+  """Returns rates as entries, except for rates from a phase to itself.
 
   Args:
     values: a matrix or the rates of edges.

@@ -45,7 +45,7 @@ class Hooks:
   """
 
   _parameters: Mapping[str, object]
-  # Whether the constructor has warned of values of the parameters.
+  # Whether the constructor has warned of invalid values of the parameters.
   _is_warned_of: ClassVar[bool] = False
 
   @property
@@ -282,7 +282,7 @@ class Hooks:
 
 
 def check_substrate(name: str, x: object) -> None:
-  """Raises TypeError if a distribution is of another substrate."""
+  """Raises TypeError if a distribution belongs to another substrate."""
   kind = type(x)
   if isinstance(x, Hooks):
     return

@@ -45,7 +45,7 @@ def chain_events(
 
 
 def may_be_zero(distribution: hooks.Hooks) -> bool:
-  """Returns whether a distribution may have an atom at zero, at little cost."""
+  """Returns cheaply whether a distribution may have an atom at zero."""
   return distribution._may_be_zero()
 
 
@@ -55,14 +55,14 @@ def beside_values(distribution: DistributionT) -> DistributionT:
 
 
 def causes(distribution: hooks.Hooks) -> tuple[str | None, ...] | None:
-  """Returns the causes of absorption of a distribution without a chain."""
+  """Returns the causes of absorption of a distribution that is not a chain."""
   return distribution._causes()
 
 
 def linear_chain(
   chain: events_lib.HasModel,
 ) -> tuple[events_lib.HasModel, float]:
-  """Returns the chain for the E-step, and its absorption time minus X."""
+  """Returns the chain for the E-step, and by how much its time exceeds X."""
   return chain._linear_chain()
 
 
@@ -90,7 +90,7 @@ def em_update(
   entry: Array | None,
   cause: Array | None,
 ) -> _T | None:
-  """Makes a step of EM, if a distribution is not one of a single chain.
+  """Makes an EM step for a distribution that is not made of a single chain.
 
   Args:
     distribution: a distribution.
@@ -140,21 +140,21 @@ def arrays(
 def array_properties(
   distribution: parameterized.Parameterized,
 ) -> Mapping[str, properties_lib.ParameterProperties]:
-  """Returns the properties of the arrays of `arrays`, by name."""
+  """Returns the properties of the array parameters, by name."""
   return distribution._array_properties()
 
 
 def given(
   distribution: parameterized.Parameterized, name: str
 ) -> ParameterValue:
-  """Returns one of the arrays as the constructor got it, a mapping say."""
+  """Returns a parameter as the constructor got it, for example as a mapping."""
   return distribution._given_array(name)
 
 
 def graph_parameter_names(
   distribution: parameterized.Parameterized, name: str
 ) -> tuple[str, ...] | None:
-  """Returns the names of the entries of an array of a graph's parameters."""
+  """Returns the names of the graph parameters that an array holds."""
   return distribution._graph_of(name).parameter_names
 
 
@@ -178,7 +178,7 @@ def with_batch_shape(
 def owners(
   distribution: distribution_lib.Distribution,
 ) -> list[tuple[str, distribution_lib.Distribution]]:
-  """Returns a distribution and all that it wraps, each with its path.
+  """Returns a distribution and the distributions that it wraps, with paths.
 
   The path is the prefix "distribution." for each level of wrapping.
   """
@@ -191,7 +191,7 @@ def owners(
 
 
 def arrays_of(distribution: distribution_lib.Distribution) -> dict[str, object]:
-  """Returns all array parameters, wrapped ones too, by path and name."""
+  """Returns all array parameters, also wrapped ones, by path and name."""
   return {
     f"{path}{name}": structure.array_of(owner._given_array(name))
     for path, owner in owners(distribution)

@@ -23,12 +23,12 @@ _MOST = 512
 
 
 class Keeper:
-  """A distribution that keeps a result."""
+  """A distribution that keeps a result computed from its parameters."""
 
-  # The objects that the result was derived from, the result, and the arrays of
-  # both.
+  # A tuple of the objects that the result was derived from, the result, and the
+  # arrays of both; None if no result is kept.
   _kept: ClassVar[Any] = None
-  # Whether it is among `_keepers`.
+  # Whether this distribution is in the queue `_keepers`.
   _is_keeper: ClassVar[bool] = False
 
   def _origin(self) -> tuple[object, ...]:
@@ -56,7 +56,8 @@ def derived(
     derive: makes the result.
     arrays_of: lists the arrays of a result.
   """
-  # Written out, as what it costs is a share of each call.
+  # The test of `is_current` is repeated here without a function call, because
+  # every call of a method pays for it.
   context = (*keeper._origin(), static.wide_float())
   kept = keeper._kept
   if kept is not None:
@@ -74,7 +75,7 @@ def derived(
 
 
 def is_current(keeper: Keeper) -> bool:
-  """Returns whether a result is kept, and was derived from what is given now."""
+  """Returns whether the kept result was derived from the current parameters."""
   kept = keeper._kept
   return (
     kept is not None
@@ -86,8 +87,8 @@ def is_current(keeper: Keeper) -> bool:
 def keep(
   keeper: Keeper, result: _T, arrays_of: Callable[[_T], Iterable[object]]
 ) -> None:
-  """Keeps a result, unless the values that it is derived from may change."""
-  # JAX's widest dtype can be changed.
+  """Keeps a result, unless the values that it was derived from may change."""
+  # The widest dtype is part of the context, because users of JAX can change it.
   context = (*keeper._origin(), static.wide_float())
   _keep(keeper, context, result, arrays_of)
 
@@ -109,7 +110,8 @@ def _keep(
       _make_room()
     _keepers.append(weakref.ref(keeper))
     object.__setattr__(keeper, "_is_keeper", True)
-  # In TensorFlow distributions are modules, whose attributes are tracked.
+  # In TensorFlow distributions are modules, whose ordinary assignment would
+  # track the attribute.
   object.__setattr__(keeper, "_kept", (context, result, (*given, *arrays)))
 
 

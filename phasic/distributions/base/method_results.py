@@ -23,7 +23,7 @@ from phasic.math.numeric import array_utils
 
 
 def reasons(distribution: Any, value: Any, method: str) -> onp.ndarray:
-  """Returns the reason of each NaN of a method, see `Distribution.diagnose`."""
+  """Returns the reason for each NaN in a method's result, see `diagnose`."""
   nan_table.known(method)
   if not hasattr(distribution, method):
     distribution._missing(method)
@@ -36,7 +36,9 @@ def reasons(distribution: Any, value: Any, method: str) -> onp.ndarray:
       )
     computed = method
     if method == "sample":
-      # Samples are quantiles, or are simulated where these are NaN.
+      # A sample is a quantile, or is simulated where the quantile is NaN. So
+      # the median stands in for samples of numbers, and the mean for samples of
+      # vectors.
       computed = "mean" if distribution._event_shape() else "median"
     compute = getattr(distribution, computed)
     found = static.concrete(compute(value) if argument else compute())
@@ -57,7 +59,7 @@ def warn(
   found: Array,
   value: Any = None,
 ) -> None:
-  """Warns of NaN in the result of an eager call, with the first one's reason.
+  """Warns of NaN in the result of an eager call, with the first NaN's reason.
 
   It does not warn of NaN that parameters or argument had, nor of values that
   were warned of before.
@@ -85,7 +87,7 @@ def warn(
   elif takes_other:
     leading = onp.ndim(results)
   elif value is not None:
-    # Results may have dimensions of their own after those of the value.
+    # Results may have further dimensions after the dimensions of the value.
     given = onp.asarray(static.at_hand(value))
     bad = onp.isnan(given)
     if own.rule is not None:
@@ -122,7 +124,7 @@ def warn(
 
 
 def warn_of_representation(distribution: hooks.Hooks, probs: Array) -> None:
-  """Warns of initial probabilities of NaN, which another law gets of this one."""
+  """Warns if another distribution gets NaN initial masses from this one."""
   if array_utils.has_nan(probs):
     warn(distribution, "as_phase_type", probs)
 
@@ -185,14 +187,15 @@ def of_density(
 
 
 def known(distribution: hooks.Hooks, method: str) -> nan_table.Method:
-  """Returns what is known of a distribution's method.
+  """Returns the table entry of a method, adapted to a distribution.
 
   Args:
     distribution: the distribution, which may have vectors or counts.
     method: a public name, which may be that of a family, or moment(3).
   """
   name = method.partition("(")[0]
-  # A method of a family has times as its values, if it has any.
+  # A method that is not in the table belongs to a family. If it takes values,
+  # they are times.
   other = nan_table.Method(nan_table.UNKNOWN, "value", None, True)
   found = nan_table.METHODS.get(name, other)
   if len(distribution._event_shape()) > 0 and found.argument:
@@ -205,7 +208,7 @@ def known(distribution: hooks.Hooks, method: str) -> nan_table.Method:
 
 
 def has_bad_parameters(distribution: hooks.Hooks) -> bool:
-  """Returns whether parameters are NaN, or were warned of."""
+  """Returns whether parameters are NaN, or a warning was given about them."""
   if distribution._is_warned_of:
     return True
   for x in distribution._parameters.values():
@@ -288,7 +291,7 @@ def kl_divergence(p: hooks.Hooks, q: object) -> Result:
 
 
 def divergence(p: object, q: object, names: tuple[str, str]) -> Result:
-  """Computes a divergence by the nearest rule; errors have the names."""
+  """Computes a divergence by the nearest registered rule; errors use names."""
   ways = [
     (i + j, (first, second))
     for i, first in enumerate(type(p).__mro__)

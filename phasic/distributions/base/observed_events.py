@@ -69,7 +69,7 @@ class ChainEvents(NamedTuple):
 
   @property
   def is_discrete(self) -> bool:
-    """Whether the chain is one in discrete time."""
+    """Whether the chain is in discrete time."""
     return self.chain._DISCRETE
 
 
@@ -88,7 +88,7 @@ def entered(
 def cut(
   lower: Array, upper: Array, after: Array, until: Array
 ) -> tuple[Array, Array, Array]:
-  """Intersects observations with (after, until]; the offset is -inf if empty.
+  """Intersects observations with (after, until]; empty ones have offset -inf.
 
   Where a bound is NaN the ends are NaN, and so are derivatives.
   """
@@ -135,7 +135,7 @@ def with_causes(
   entry: Array | None,
   cause: Array,
 ) -> Array:
-  """Computes log P(observation, cause | X > entry), (..., n).
+  """Computes log P(observation, cause | X > entry), an array (..., n).
 
   Args:
     distribution: one that has causes, and no chain.
@@ -155,10 +155,10 @@ def with_causes(
       shift, distribution._log_survival_function(entry)
     )
   found = _unconditional(distribution, lower, upper)
-  # Unlike a selection, the product with NaN makes derivatives NaN as well.
+  # The product with NaN makes derivatives NaN too, which a selection would not.
   found = found * np.where(known, np.ones_like(found), math.nan)
   for number, name in enumerate(causes):
-    # Others are an event that is certain.
+    # Observations of other causes are replaced by an event that is certain.
     own = known & (cause == number)
     value = distribution._log_observed_by(
       np.where(own, lower, -1.0), np.where(own, upper, math.inf), name
@@ -176,7 +176,8 @@ def _unconditional(distribution: Any, lower: Array, upper: Array) -> Array:
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
-  # A time where all functions are finite, for values not selected below.
+  # A time at which all functions are finite replaces values that are not
+  # selected below.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
   log_prob = distribution._log_prob(np.where(exact, lower, ordinary))
@@ -195,5 +196,5 @@ def _unconditional(distribution: Any, lower: Array, upper: Array) -> Array:
     distribution._cdf(np.zeros_like(ordinary)),
   )
   found = np.where(between, mass, found)
-  # Unlike a selection, the product with NaN makes derivatives NaN as well.
+  # The product with NaN makes derivatives NaN too, which a selection would not.
   return found * np.where(upper >= lower, np.ones_like(found), math.nan)

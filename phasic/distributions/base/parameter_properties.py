@@ -207,13 +207,14 @@ def look_at(distribution: Any) -> None:
     return
   texts = [*_mend(distribution, known), *broken_rules(distribution)]
   if texts:
-    # In TensorFlow distributions are modules, whose attributes are tracked.
+    # In TensorFlow distributions are modules, whose ordinary assignment would
+    # track the attribute.
     object.__setattr__(distribution, "_is_warned_of", True)
     user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
 
 
 def broken_rules(distribution: Any) -> list[str]:
-  """Returns the message of the first rule that known parameters break."""
+  """Returns the message of the first rule that concrete parameters break."""
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
     return []
@@ -290,7 +291,8 @@ def _mend(distribution: Any, known: dict[str, ParameterValue]) -> list[str]:
     is_array = x is not None and not isinstance(x, (Mapping, *structure.EDGES))
     if not is_array or prop.constraint.is_of_graph:
       continue
-    # Exits beside a matrix, or the mass at zero beside initial masses.
+    # The parameter that is summed together with this one: the exits of a
+    # matrix, or the mass at zero of initial masses.
     other = prop.constraint.exits or prop.constraint.beside
     mended, divisors, text = single_rounding.mended(
       name,

@@ -27,7 +27,7 @@ from phasic.math.numeric import array_utils
 MODE = "numpy"
 # The options that are True or False.
 _FLAGS = ("validate_args", "allow_nan_stats")
-# Parameters of these types have arrays in them.
+# Parameters of these types contain arrays.
 _NESTED = (Mapping, *structure.EDGES)
 
 
@@ -47,9 +47,9 @@ class Parameterized(hooks.Hooks):
   # Whether the array parameters are known to be arrays or None, which need no
   # conversion when they are read: neither variables nor edges nor mappings.
   _has_plain_arrays: ClassVar[bool] = False
-  # In JAX, what `conversions` knows of the parameters: the half dtype of
-  # all, "float32" if only some have half precision, None if none has; and the
-  # distribution with float32 parameters.
+  # In JAX, results of `conversions`. `_half` is the half dtype that all
+  # parameters have, "float32" if only some have half precision, None if none
+  # has. `_single` is the distribution with float32 parameters.
   _half: ClassVar[str | None] = conversions.UNKNOWN
   _single: ClassVar[object] = None
 
@@ -85,8 +85,8 @@ class Parameterized(hooks.Hooks):
       x is not None and (structures.is_variable(x) or isinstance(x, _NESTED))
       for x in kept.values()
     )
-    # In TensorFlow distributions are modules, which look for variables in what
-    # is assigned.
+    # In TensorFlow distributions are modules, whose ordinary assignment would
+    # look for variables in the value.
     object.__setattr__(self, "_has_plain_arrays", is_plain)
     whole = {**parameters, **kept}
     if is_plain:
@@ -260,7 +260,8 @@ class Parameterized(hooks.Hooks):
           return x
         if isinstance(x, float) and structures.is_like(given, given):
           dtype = static.dtype_name(given)
-          # A number takes any dtype, and NumPy's float64 is a float, too.
+          # A Python float is converted to any dtype. NumPy's float64 is a
+          # subclass of float, and is converted only to float64.
           if type(x) is float or dtype == "float64":
             return structures.as_array(float(x), dtype, name)
         break

@@ -63,7 +63,7 @@ class Support:
         dtypes.numeric(bound, name)
 
   def contains(self, value: ArrayLike) -> Result:
-    """Returns whether each value is in the set, with all entries of a vector.
+    """Returns whether each value is in the set, a vector with all its entries.
 
     Example:
 
@@ -106,7 +106,8 @@ def checked_shape(sample_shape: ShapeLike) -> static.Shape:
   if sizes is None:
     return _traced_shape(sample_shape, wrong)
   integers = sizes.dtype.kind in "iu" or onp.size(sizes) == 0
-  # NumPy stores integers of more than 64 bits as objects.
+  # NumPy stores integers of more than 64 bits as objects, which count as
+  # integers here.
   if sizes.dtype.kind == "O":
     integers = all(isinstance(d, int) for d in onp.ravel(sizes))
   if not integers or onp.ndim(sizes) > 1:
@@ -140,7 +141,7 @@ def _traced_shape(sample_shape: ShapeLike, wrong: str) -> static.Shape:
       return (_traced_size(traced, wrong),)
     length = static.shape(traced)[0]
     if static.rank(traced) > 1 or not isinstance(length, int):
-      raise TypeError(f"{wrong}; a traced one needs a known length")
+      raise TypeError(f"{wrong}; if it is traced, its length must be known")
     return tuple(_traced_size(traced[i], wrong) for i in range(length))
   else:
     raise TypeError(_TRACED)

@@ -29,7 +29,8 @@ def text_of(distribution: Any, parameters: Mapping[str, object]) -> str:
   kind, name = type(distribution).__name__, distribution.name
   names = distribution.parameter_properties()
   arrays = structure.leaves({name: parameters[name] for name in names})
-  # Shown if parameters are not arrays, e.g. placeholders in a tree of JAX.
+  # This text is shown if parameters are not arrays, e.g. placeholders in a tree
+  # of JAX.
   facts = "parameters unknown"
   if all(x is None or hasattr(x, "shape") for x in arrays.values()):
     with contextlib.suppress(TypeError, ValueError):
@@ -111,7 +112,7 @@ def _text_of_array(x: object) -> str | None:
 
 MODE = "numpy"
 _Item: TypeAlias = SupportsIndex | slice | types.EllipsisType | None
-# The index in `distribution[index]`.
+# The type of the index in `distribution[index]`.
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 
@@ -161,7 +162,7 @@ def _checked_index(index: Index, batch: static.Shape) -> tuple[_Item, ...]:
     else _integer(item)
     for item in (index if isinstance(index, tuple) else (index,))
   ]
-  # Tensors among them have no truth value when they are compared.
+  # `is` replaces `==`, because a comparison with a tensor has no truth value.
   cuts = [i for i, item in enumerate(items) if item is ...]
   if len(cuts) > 1:
     raise IndexError(f"index is {index!r}: it must have at most one ...")

@@ -20,7 +20,8 @@ from phasic.math.model.model_types import Edges, Model
 
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
-# The attributes of distributions that hold results between calls.
+# Attributes in which distributions keep results between calls. `KEPT` has all of
+# them, `DERIVED` those that `kept_results` drops to make room.
 DERIVED = ("_kept", "_valid", "_moments", "_is_keeper")
 KEPT = (*DERIVED, "_single", "_stages_of_call")
 
@@ -180,7 +181,7 @@ def with_array(value: object, array: object) -> object:
 
 
 def leaves(arrays: Mapping[str, object]) -> dict[str, object]:
-  """Flattens mappings of arrays; the key of an entry becomes params['a'].
+  """Flattens mappings of arrays: entry "a" of params is named params['a'].
 
   Arrays of edges get names such as subgenerator.parameters.
   """
@@ -249,7 +250,7 @@ def shown(value: Any) -> Any:
 
 
 def chain_arrays(model: Model) -> tuple[object, ...]:
-  """Returns the arrays of a chain, Nones among them."""
+  """Returns the arrays of a chain, with None for each absent one."""
   initial, rates, exits, atom = model
   if isinstance(rates, edge_rates.EDGES):
     return (initial, *rates, exits, atom)
@@ -257,5 +258,5 @@ def chain_arrays(model: Model) -> tuple[object, ...]:
 
 
 def are_same(kept: tuple[object, ...], arrays: tuple[object, ...]) -> bool:
-  """Returns whether two tuples have the same objects."""
+  """Returns whether two tuples hold the very same objects."""
   return len(kept) == len(arrays) and all(map(operator.is_, kept, arrays))
