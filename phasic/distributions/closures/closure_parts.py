@@ -24,7 +24,8 @@ from phasic.math.closures import chain_parts
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 
-# The result type of closures: phase-type, in continuous or discrete time.
+# The type of a closure's result: a phase-type distribution in continuous or
+# discrete time.
 PhaseType: TypeAlias = (
   phase_type.PhaseType | discrete_phase_type.DiscretePhaseType
 )
@@ -128,7 +129,7 @@ def _no_atom(
     return not onp.any(known)
   if derived:
     return False
-  # Under tracing only named families are known to have no atom.
+  # While functions are traced, only named families are known to have no atom.
   if isinstance(distribution, wrapped_distribution.WrappedDistribution):
     return False
   family = isinstance(distribution, named_family.ParametricFamily)
