@@ -59,7 +59,7 @@ def epoch_graphs(graphs: object, count: int) -> tuple[graph_lib.Graph, ...]:
 
 
 def epoch_count(boundaries: ArrayLike | None) -> int:
-  """Returns the number of epochs K for boundaries (..., K - 1).
+  """Returns the number of epochs K, given boundaries of shape (..., K - 1).
 
   Raises:
     TypeError: there are none.
@@ -114,7 +114,7 @@ def kept(
 def per_epoch(
   argument: str, given: ParameterValue, count: int
 ) -> list[ParameterValue]:
-  """Returns the array of each epoch, None where there is none.
+  """Returns each epoch's array; None for an epoch that has no array.
 
   Args:
     argument: the argument's name.
@@ -177,7 +177,7 @@ def check_arrays(
       continue
     if theta is not None:
       raise ValueError(
-        f"{params_name} and {edges} are given: only one of them may be"
+        f"{params_name} and {edges} are given: pass only one of them"
       )
     given[edges] = values
     shape = static.shape(structures.as_array(values, None, edges))
@@ -217,7 +217,8 @@ def are_plausible(
   is_one = all(graph is graphs[0] for graph in graphs)
   is_one = is_one and all(type(x) is onp.ndarray for x in each)
   if is_one and len({static.shape(x) for x in each}) == 1:
-    # One graph without edge values: all epochs are a batch.
+    # All epochs share one graph, and their parameters have one shape. So there
+    # are no edge values, and the epochs can be checked as one batch.
     return graph_distribution.is_plausible(graphs[0], onp.stack(each))
   return all(
     graph_distribution.is_plausible(graph, x, edge_values=values)
@@ -259,7 +260,7 @@ def over_phases(
   by_epoch: bool,
   shape: static.Shape,
 ) -> Array:
-  """Joins or adds results for the phases of each epoch.
+  """Concatenates results for the phases of each epoch, or adds them by phase.
 
   Args:
     method: the public name of the method that has these results.
@@ -292,7 +293,7 @@ def window(
   since: ArrayLike | None,
   until: ArrayLike,
 ) -> tuple[Array | None, Array, Array]:
-  """Returns the ends of a window in the widest dtype, (...).
+  """Returns the ends of a time window, arrays (...) in the widest dtype.
 
   Args:
     checked: the method of a distribution that converts and checks an argument.
@@ -326,7 +327,7 @@ def window(
 def epoch_rewards(
   rewards: ArrayLike | Sequence[ArrayLike], sizes: Sequence[int], dtype: str
 ) -> ArrayLike:
-  """Returns the rewards of all phases of all epochs, one after the other.
+  """Concatenates the rewards of the phases of all epochs.
 
   Args:
     rewards: as `MultivariateEpochs` takes them.

@@ -31,7 +31,7 @@ from phasic.math.moments import occupancy
 from phasic.math.moments import poisson_counts
 
 _Index = tuple[int, ...]
-# The limit on the counts that are kept; the last epoch has their pairs.
+# The largest number of levels of counts; the last epoch has pairs of levels.
 _MAX_LEVELS = 4096
 
 
@@ -47,7 +47,7 @@ class _Levels(NamedTuple):
   places: dict[_Index, int]
 
   def after(self, n: _Index, r: int) -> int | None:
-    """Returns the position of n + e_r; None beyond the limit."""
+    """Returns the position of level n + e_r; None if it is beyond the limit."""
     return self.places.get((*n[:r], n[r] + 1, *n[r + 1 :]))
 
 
@@ -157,8 +157,9 @@ def _at_last(
   They are sums over the level m at its start of those of n - m later marks.
   """
   masses = carried.masses()
-  # Probabilities are linear in the masses, where these are zero as well: there
-  # the rest of a mass of one is at zero, and taken away again.
+  # Probabilities are linear in the masses, also where all masses are zero. The
+  # chain needs masses that sum to one: so where they are zero, a mass of one is
+  # put at time zero, and its contribution is subtracted afterwards.
   total = autodiff.stop_gradient(np.sum(masses, axis=-1))
   some = total > 0.0
   scale, rest = np.where(some, total, 1.0), np.where(some, 0.0, 1.0)

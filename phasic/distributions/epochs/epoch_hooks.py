@@ -52,10 +52,10 @@ _PROPERTIES = {
 
 
 class EpochHooks(comparable.Comparable, kept_results.Keeper):
-  """Keeps arrays of each epoch under names such as params[0]."""
+  """Stores the arrays of each epoch under names such as params[0]."""
 
   _MAPPINGS = epoch_arguments.PER_EPOCH
-  # The stages, in what `_for_one_call` returned.
+  # The stages of the epochs, stored in the object that `_for_one_call` returns.
   _stages_of_call: ClassVar[list[epoch_stages.Stage] | None] = None
 
   @classmethod
@@ -150,11 +150,12 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     sliced = special_methods.slice_parameters(
       properties, self._arrays(), index, batch
     )
-    # `_arrays` converts half precision, which the slice has as well.
+    # `_arrays` converts half precision to float32. The slice gets the half
+    # dtype of the distribution again.
     return self._with_arrays(halves.result(sliced, conversions.half_of(self)))
 
   def _found_batch(self) -> static.Shape:
-    # All arrays have one dimension behind the batch dimensions.
+    # All arrays have one dimension after the batch dimensions.
     arrays = [x for x in self._arrays().values() if x is not None]
     return static.broadcast_shapes(*(static.shape(x)[:-1] for x in arrays))
 
@@ -167,8 +168,8 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     if self._stages_of_call is not None:
       return self
     shared = self._unflatten(self._parts())
-    # In TensorFlow distributions are modules, which look for variables in what
-    # is assigned.
+    # In TensorFlow distributions are modules, whose ordinary assignment would
+    # look for variables in the value.
     object.__setattr__(shared, "_stages_of_call", self._stages())
     return shared
 
@@ -184,11 +185,13 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
 
   def _origin(self) -> tuple[object, ...]:
     arrays = self._leaves()
-    # The names and the arrays of mappings; users see both.
+    # Users can change a mapping that they see: its names and arrays are listed
+    # too, so that a change is noticed.
     return (*self._parameters.values(), *arrays, *arrays.values())
 
   def _origin_arrays(self) -> tuple[object, ...]:
-    # A graph that is not fixed counts as an array that is none.
+    # A graph that is not fixed is listed here as well. As it is not a read-only
+    # array, nothing that is derived from it is kept.
     changing = (graph for graph in self._graphs() if not graph._is_fixed())
     return (*changing, *self._leaves().values())
 
@@ -209,7 +212,8 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
     """Returns the stages of absorption by one cause."""
     return epoch_values.stages_of(self._stages(), self._graphs(), cause)
 
-  # These three take other stages too, such as the stages of one cause.
+  # The next three methods also accept other stages, such as the stages of one
+  # cause.
 
   def _prob(
     self, value: Array, stages: epoch_values.Stages | None = None

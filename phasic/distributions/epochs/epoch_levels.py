@@ -42,12 +42,13 @@ from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import kept_indices
 
-# The least unit of time, whose inverse is in range; zero in single precision.
+# The smallest unit of time. Its inverse does not overflow; in single precision
+# it is zero.
 _LEAST_UNIT = 2.0**-900
 
 
 class Carried(NamedTuple):
-  """Vectors v_m at one time, as shares of a common scale.
+  """The vectors v_m of all levels m at one time, as shares of a common scale.
 
   Attributes:
     shares: (..., B, p) for B levels; they sum to one, or are zero.
@@ -61,7 +62,7 @@ class Carried(NamedTuple):
   units: Array
 
   def masses(self) -> Array:
-    """Returns the masses of the B levels and the phases, (..., B, p)."""
+    """Returns the mass of each level and phase, of shape (..., B, p)."""
     return self.shares * np.exp(self.log_scale)[..., None, None]
 
   def mapped(self, state_map: state_maps_lib.StateMap) -> Self:
@@ -70,7 +71,7 @@ class Carried(NamedTuple):
 
 
 class Move(NamedTuple):
-  """Moves between levels, without a change of the phase.
+  """A move from one level to another that does not change the phase.
 
   Attributes:
     source: the level that is left.
@@ -85,7 +86,7 @@ class Move(NamedTuple):
 
 
 def start(chain: epoch_stages.StageChain, levels: int) -> Carried:
-  """Returns the vectors at time zero: there are no rewards yet."""
+  """Returns the vectors at time zero, when there are no rewards yet."""
   first = chain.initial[..., None, :]
   none = np.zeros_like(first)
   shares = np.concatenate([first, *[none] * (levels - 1)], axis=-2)
@@ -96,8 +97,8 @@ def start(chain: epoch_stages.StageChain, levels: int) -> Carried:
 def scaled(masses: Array, log_scale: Array, units: Array) -> Carried:
   """Divides vectors by their sum, which becomes part of the scale."""
   total = _total(masses)
-  # The scale is a constant for derivatives: their rule for a quotient may divide
-  # by the square of a small total, which is zero.
+  # The scale is a constant for derivatives. The derivative of a quotient may
+  # divide by the square of the total, which underflows if the total is small.
   fixed = autodiff.stop_gradient(total)
   some = fixed > 0.0
   if not array_utils.are_true(some):
@@ -160,8 +161,10 @@ def through(
     The vectors at its end, and the vectors of the gathering levels.
   """
   levels, p = static.shape(carried.shares)[-2:]
-  # The rate at which phases are killed, with the rate of their moves. It is
-  # above the bound, as derivatives would not exist where a difference is zero.
+  # The rate at which each phase and level is left by moves and by killing, per
+  # unit of time. It is above `order`, which bounds the rate of the moves. So
+  # the rate of killing, the difference, is not zero: derivatives would not
+  # exist there.
   clock = order + 1.0
   larger = _larger(edges, moves, levels, gathering, p, clock, unit)
   initial = np.reshape(
@@ -239,14 +242,15 @@ def _ends(
 
 
 def sojourns(edges: Edges, shares: Array) -> Array:
-  """Computes expected times in the phases until absorption, (..., p).
+  """Computes the expected time in each phase until absorption, (..., p).
 
   Args:
     edges: `math.EdgeRates`, without coefficients.
     shares: masses of the phases, (..., p), with any sum.
   """
-  # Times are linear in the masses, where these are zero as well. The rest of a
-  # mass of one does not start.
+  # Times are linear in the masses, also where all masses are zero. The chain
+  # needs masses that sum to one: where they are zero, a mass of one is put at
+  # time zero, which spends no time in the phases.
   total = autodiff.stop_gradient(np.sum(shares, axis=-1))
   some = total > 0.0
   scale = np.where(some, total, 1.0)[..., None]
@@ -259,7 +263,7 @@ def sojourns(edges: Edges, shares: Array) -> Array:
 
 
 def scaled_times(times: Array, scale: Array) -> Array:
-  """Multiplies times by numbers >= 0; infinite ones stay so, by zero as well.
+  """Multiplies times by numbers >= 0; infinite times stay so, also with zero.
 
   A scale of zero is a mass that underflowed.
   """
@@ -278,7 +282,7 @@ def gained(times: Array, rates: Array) -> Array:
 
 
 def sojourn_times(history: epoch_stages.History) -> list[Array]:
-  """Computes the expected times in the phases of each epoch, (..., p_k)."""
+  """Computes expected times in the phases, an array (..., p_k) per epoch."""
 
   def passing(k: int, carried: Carried, length: Array) -> tuple[Carried, Array]:
     unit = np.maximum(autodiff.stop_gradient(length), _LEAST_UNIT)
@@ -296,7 +300,7 @@ def sojourn_times(history: epoch_stages.History) -> list[Array]:
 def sojourn_times_within(
   history: epoch_stages.History, since: Array | None, until: Array
 ) -> list[Array]:
-  """Computes expected times in the phases between two times, (..., p_k).
+  """Computes the expected time in each phase between two times, (..., p_k).
 
   Args:
     history: the chains.
@@ -343,7 +347,7 @@ def _since(time: Array, length: Array | None) -> Array:
 
 
 def passed(edges: Edges, carried: Carried, times: Array) -> Carried:
-  """Carries masses through an epoch without gathering anything."""
+  """Carries masses through an epoch, without rewards."""
   unit = _longest(times)
   return through(edges, carried, [], 0, 1, times, unit)[0]
 

@@ -45,7 +45,8 @@ from phasic.math.quadrature import quadrature
 from phasic.math.quadrature import quadrature_points
 from phasic.math.quantiles import quantiles
 
-# The log of a placeholder probability, for quantiles in other stages.
+# The log of a placeholder probability, for stages that do not contain the
+# quantile.
 _SOME = math.log(0.25)
 
 
@@ -80,12 +81,14 @@ def _share(stage: epoch_stages.Stage, order: int) -> Array:
     within = math.comb(order - 1, k - 1) * _time_within(stage, k)
     endless = within == math.inf
     finite = shifted * np.where(endless, 0.0, within)
-    # If any term is inf, so is the first one, which has the highest order.
+    # If any term is inf, the first term is inf too, as it has the highest
+    # order.
     total = total + np.where(endless, math.inf, finite)
     if first:  # The start is zero, and so are the other terms.
       break
     shifted = shifted * stage.start
-  # A mass that underflows is not zero.
+  # A stage with a mass that underflowed is still reached, so an infinite total
+  # counts.
   endless = (total == math.inf) & (stage.log_mass > -math.inf)
   finite = np.where(total == math.inf, 0.0, total)
   share = order * np.exp(stage.log_mass) * finite
@@ -179,13 +182,13 @@ def quantile(stages: epoch_values.Stages, u: Array) -> Array:
 def quantile_log_survival(
   stages: epoch_values.Stages, log_survival: Array
 ) -> Array:
-  """Computes the time t with log P(X > t) as given."""
+  """Computes the time t at which log P(X > t) has a given value."""
   log_cdf = special.log1mexp(log_survival)
   return quantile_of_both(stages, log_cdf, log_survival)
 
 
 def quantile_log_cdf(stages: epoch_values.Stages, log_cdf: Array) -> Array:
-  """Computes the time t with log P(X <= t) as given."""
+  """Computes the time t at which log P(X <= t) has a given value."""
   return quantile_of_both(stages, log_cdf, special.log1mexp(log_cdf))
 
 
@@ -307,8 +310,9 @@ def _log_grown(stage: epoch_stages.Stage, length: Array, s: Array) -> Array:
     stage.edges,
     stage.edges.targets,
     [
-      # Phase p is entered where the stage's chain is absorbed. From there the
-      # clock leads to absorption, now p + 2, and from other phases to the trap.
+      # The stage's chain is absorbed into phase p. From there the clock leads
+      # to absorption, whose index is now p + 2. From other phases the clock
+      # leads to the trap.
       (phases, phases * 0 + p + 1, clock),
       (absorbed, trap, s[..., None]),
       (absorbed, onp.asarray([p + 2]), clock),
@@ -358,9 +362,9 @@ def nodes(
     tolerance=max(rule.tolerance for rule in rules),
   )
   values = joined(*(nodes.values for nodes in per_stage))
-  # All densities come from one call. In a divergence those of the other
-  # distribution do, too; so the divergence of equal distributions is exactly
-  # zero.
+  # All densities at the points come from one call. A divergence also computes
+  # the densities of the other distribution in one call, so that the divergence
+  # of equal distributions is exactly zero.
   logs = structures.cast(log_prob(values), wide)
   masses = quadrature.masses(logs, rule.log_weights)
   return quadrature_points.QuadraturePoints(

@@ -34,7 +34,8 @@ _TOTALS_ADVICE = (
   "reparameterized): apply stop_gradient to the sample"
 )
 
-# Count, seed, phases, the rest of the epoch, and rewards gathered so far.
+# The state of the loop over jumps: the number of jumps, the seed, the phases,
+# the time left in the epoch, and the rewards gathered so far.
 _Carry = tuple[Array, SanitizedSeed, Array, Array, Array]
 
 
@@ -76,7 +77,7 @@ def sample_times(
   batch: static.Shape,
   dtype: str,
 ) -> Array:
-  """Draws absorption times, of the shape (n, *batch).
+  """Draws absorption times, an array of shape (n, *batch).
 
   Each stage has its own absorption time, independent of the others given the
   initial distribution. The first one that falls in its epoch is the sample.
@@ -108,7 +109,7 @@ def sample(
   history: epoch_stages.History,
   batch: static.Shape,
 ) -> EpochPaths:
-  """Draws exact samples of paths, of arrays (n, *batch, k + 1).
+  """Draws exact samples of paths, as arrays of shape (n, *batch, k + 1).
 
   In each epoch its chain is followed for k jumps, from the phase at its start.
   Jumps beyond its end are dropped, as chains have no memory.
@@ -135,7 +136,8 @@ def sample(
     entered, times = sample_paths.follow(
       num_jumps, False, seeds[k], tables, phases, start
     )
-    # An absorbed path has no more events; in later epochs it has none at all.
+    # An absorbed path has no more events in its epoch, and none in later
+    # epochs.
     before = entered[..., :-1]
     first = np.zeros_like(entered[..., :1]) == 0
     if k > 0:
@@ -226,7 +228,7 @@ def sample_totals(
   rewards: Sequence[Array],
   batch: static.Shape,
 ) -> Array:
-  """Draws exact samples of the rewards of paths, (n, *batch, R).
+  """Draws exact samples of the rewards of paths, of shape (n, *batch, R).
 
   Args:
     n: the number of samples for each distribution of the batch.

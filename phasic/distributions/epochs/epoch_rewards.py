@@ -29,17 +29,18 @@ from phasic.math.moments import mixed_moments
 from phasic.math.numeric import array_utils
 from phasic.math.rewards import multivariate
 
-# The error of a covariance that is accepted, relative to standard deviations.
+# The largest error of a covariance that is accepted, relative to the standard
+# deviations.
 _DIGITS = {"float64": 1e-6, "float32": 1e-2}
 
-# The largest number of phases of all levels of a moment.
+# The largest number of phases that all levels of a moment may have together.
 MAX_PHASES = 2**20
 # The largest sum of the orders of a moment.
 MAX_ORDER = 6
 
 
 def means(history: epoch_stages.History, rewards: Sequence[Array]) -> Array:
-  """Computes the expected rewards, (..., R), for rewards (..., p_k, R)."""
+  """Computes the expected totals (..., R) of the rewards (..., p_k, R)."""
   return expected_totals(epoch_levels.sojourn_times(history), rewards)
 
 
@@ -55,7 +56,7 @@ def expected_totals(times: Sequence[Array], rewards: Sequence[Array]) -> Array:
 def cross_moments(
   history: epoch_stages.History, rewards: Sequence[Array]
 ) -> Array:
-  """Computes the second moments E[Y_a Y_b], (..., R, R)."""
+  """Computes the second moments E[Y_a Y_b], of shape (..., R, R)."""
   chains = [_with_axis(chain) for chain in history.chains]
   start = epoch_levels.start(chains[0], 2)
   size = static.shape(rewards[0])[-1]
@@ -110,7 +111,8 @@ def _gathered_at_last(edges: Edges, carried: Carried, rewards: Array) -> Array:
   before = shares[..., 1, :] * carried.units[..., None]
   endless = np.logical_not(more < math.inf)
   gathered = epoch_levels.sojourns(edges, before + np.where(endless, 0.0, more))
-  # Rewards that are infinite by then make all later ones infinite.
+  # Where the reward gathered so far is infinite in some phase, all that is
+  # gathered from then on is infinite.
   gathered = gathered + np.where(
     np.any(endless, axis=-1)[..., None], math.inf, 0.0
   )
@@ -135,7 +137,7 @@ def mixed_moment(
   rewards: Sequence[Array],
   orders: tuple[int, ...],
 ) -> Array:
-  """Computes E[Y_1^n_1 ... Y_R^n_R], (...), for at least one order > 0.
+  """Computes E[Y_1^n_1 ... Y_R^n_R], of shape (...), with some order n_r > 0.
 
   Raises:
     ValueError: there would be too many levels.
@@ -239,7 +241,7 @@ def _moment_at_last(
 def laplace_transform(
   history: epoch_stages.History, rewards: Sequence[Array], arguments: Array
 ) -> Array:
-  """Computes E exp(-u_1 Y_1 - ... - u_R Y_R) for arguments (..., R).
+  """Computes E exp(-u_1 Y_1 - ... - u_R Y_R) for arguments u of shape (..., R).
 
   It is the probability of absorption before the chain is killed at the rates
   sum_r u_r r.
@@ -292,7 +294,7 @@ def _distribution(carried: Carried) -> tuple[Array, Array]:
 def covariance(
   history: epoch_stages.History, rewards: Sequence[Array]
 ) -> Array:
-  """Computes the covariances of rewards, (..., R, R), for rewards (..., p_k, R).
+  """Computes the covariances, (..., R, R), of totals of rewards (..., p_k, R).
 
   They are NaN where a mean is infinite, and where differences leave less than
   six digits of a covariance, relative to the standard deviations (two digits in
@@ -309,7 +311,7 @@ def covariance(
   finite = mean < math.inf
   mean = np.where(finite, mean, 0.0)
   second = cross_moments(history, centered)
-  # The first R rewards are positive parts, the others negative parts.
+  # The first R of these rewards are positive parts, the last R negative parts.
   (up, cross), (back, down) = (
     (rows[..., :size], rows[..., size:])
     for rows in (second[..., :size, :], second[..., size:, :])
@@ -350,7 +352,8 @@ def _with_traps(history: epoch_stages.History) -> epoch_stages.History:
     if k < len(history.chains) - 1:
       maps.append(history.state_maps[k].with_trap(p))
     else:
-      # Paths end, those in the trap at any rate, as they gather nothing there.
+      # A path in the trap gathers nothing, so that any rate from there to
+      # absorption is right: it is one.
       trap, end = onp.asarray([p]), onp.asarray([p + 1])
       targets = np.where(edges.targets == p, p + 1, edges.targets)
       one = np.ones_like(atom)
@@ -380,8 +383,9 @@ def _centered(rewards: Array, times: Array, length: Array | None) -> Array:
     rate = (
       np.sum(fixed(times)[..., :-1, None] * fixed_rewards, axis=-2) / length
     )
-    # All constants are right. The reward of a phase, if that is the rate but
-    # for rounding errors, leaves nothing of a reward that is certain.
+    # The result is right for any constant that is subtracted. If a phase's
+    # reward is the mean rate up to rounding, that reward is the constant: then
+    # nothing remains of a reward that is certain.
     near = (
       np.abs(fixed_rewards - rate[..., None, :]) <= eps * rate[..., None, :]
     )

@@ -29,10 +29,10 @@ from phasic.math.model.model_types import Edges
 from phasic.math.moments import occupancy
 from phasic.math.numeric import array_utils
 
-# Its inverse is in the range of all dtypes.
+# A small rate whose inverse is in the range of all dtypes.
 _LEAST_RATE = 1e-37
-# Shorter times may underflow as parts of the time of one jump; it is zero in
-# single precision.
+# The shortest time at which functions are evaluated, as a multiple of the time
+# of one jump. Shorter times may underflow; in single precision it is zero.
 _SHORT = 2.0**-900
 
 
@@ -95,11 +95,12 @@ class History(NamedTuple):
     return self.boundaries[..., k - 1] if k else 0.0
 
   def length(self, k: int) -> Array | None:
-    """Returns the length of an epoch; None for the last one."""
+    """Returns the length of an epoch; None for the last epoch."""
     if k == len(self.chains) - 1:
       return None
     length = self.boundaries[..., k] - self.start(k)
-    # Traced boundaries cannot raise.
+    # Traced boundaries cannot raise an error, so that a wrong length becomes
+    # NaN.
     good = (length > 0.0) & (length < math.inf)
     return np.where(good, length, math.nan)
 
@@ -126,7 +127,8 @@ def history(
       arrays.get(epoch_arguments.name(argument, k))
       for argument in epoch_arguments.PER_EPOCH
     )
-    # Messages refer to initial masses and edge weights by methods of the graph.
+    # Messages name initial masses and edge weights by the calls that return
+    # them.
     start = f"graphs[{k}].initial_probs(params[{k}])"
     weights = f"graphs[{k}].edge_values(params[{k}])"
     if values is None:
@@ -204,7 +206,8 @@ def stages(history: History) -> list[Stage]:
   boundaries = history.boundaries
   assert atom is not None  # The first chain has an atom.
   if len(history.chains) > 1:
-    # Traced boundaries cannot raise: all results are NaN if they do not ascend.
+    # Traced boundaries cannot raise an error. If they do not ascend, all
+    # results are NaN.
     before = np.concatenate(
       [np.zeros_like(boundaries[..., :1]), boundaries[..., :-1]], axis=-1
     )
@@ -232,7 +235,7 @@ def stages(history: History) -> list[Stage]:
 
 
 def arrays_of(stages: Sequence[Stage]) -> list[Array | None]:
-  """Returns all arrays of stages, without numbers."""
+  """Returns all arrays of stages, without Python numbers."""
   arrays: list[Array | None] = []
   for initial, edges, *others in stages:
     arrays += [
@@ -267,7 +270,7 @@ def distribution_at(stage: Stage, time: Array) -> occupancy.Transient:
 
 
 def lost_before(stage: Stage) -> tuple[Stage, Array] | None:
-  """Returns where mass that underflowed before a stage counts most.
+  """Returns a stage and a log scale that bound the effect of underflowed mass.
 
   Returns:
     The stage, started in all phases alike and without derivatives. And a log
@@ -292,7 +295,7 @@ def lost_before(stage: Stage) -> tuple[Stage, Array] | None:
 
 
 def since(stage: Stage, value: Array) -> tuple[Array, Array]:
-  """Returns times since a stage's start, and a mask of values not before it.
+  """Returns times since a stage's start, and a mask of times from it on.
 
   Times outside of the stage are replaced by some within it, so that derivatives
   of unused values are finite.
@@ -362,7 +365,10 @@ def joined_edges(
   targets: Array,
   parts: Sequence[tuple[onp.ndarray, onp.ndarray, Array]],
 ) -> edge_rates.EdgeRates:
-  """Appends edges; a part (sources, targets, rate) has one rate (..., 1)."""
+  """Appends edges, in parts of sources, targets and rates.
+
+  The n edges of a part have the rates (..., n), or one rate (..., 1) for all.
+  """
   weights = [(static.shape(edges.parameters)[-1], edges.parameters)]
   weights += [(len(sources), rates) for sources, _, rates in parts]
   return edge_rates.EdgeRates(
@@ -378,7 +384,7 @@ def joined_ends(parts: Sequence[Array | onp.ndarray]) -> Array:
 
 
 def joined_rates(parts: Sequence[tuple[int, Array]]) -> Array:
-  """Concatenates rates of edges; a part has their number, and may be one rate.
+  """Concatenates rates of edges; a part may have one rate for all of its edges.
 
   Args:
     parts: numbers n of edges with their rates, (..., n) or (..., 1).

@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 
 
 class Observed(NamedTuple):
-  """Observations, and the stages that have their probabilities.
+  """Observations, and the stages from which their probabilities are computed.
 
   Attributes:
     stages: the stages of the epochs, or of one cause.
@@ -89,7 +89,8 @@ def pieces(
     end = stages[k + 1].start if k + 1 < len(stages) else None
     low, high, meets = _within(stage, end, lower, upper)
     logs = stage.log_mass + _log_prob(stage, low, high)
-    # A stage that is never reached has no distribution of phases.
+    # A stage that is never reached has no distribution of phases: no
+    # observation is in it.
     meets = meets & np.logical_not(stage.log_mass == -math.inf)
     parts.append(Piece(low, high, np.where(meets, logs, -math.inf)))
   return parts
@@ -196,7 +197,8 @@ def observed_kind(
   elif kind in ("log_survival", "survival"):
     ends = np.zeros_like(times) + math.inf
   elif kind not in ("log_density", "density"):
-    # As in `math`, sojourns of all paths are not known to be finite.
+    # X <= inf holds for all paths, whose sojourns may be infinite. So an
+    # infinite end becomes NaN, as in `math`.
     ends = np.where(times < math.inf, times, math.nan)
     lower = np.zeros_like(times) - 1.0
   arrays = lower, ends, weights
@@ -220,7 +222,7 @@ def observed(
   entry: Array | None,
   cause: Array | None,
 ) -> list[Observed]:
-  """Returns observations by cause, and unseen ones before times of entry.
+  """Returns observations by cause, and the unseen ones expected before entry.
 
   For each observation that is made only where X > e, P(X <= e) / P(X > e)
   unseen ones are expected, see `inference.em.e_step`.
@@ -281,7 +283,7 @@ def sufficient(
   batch: static.Shape,
   dtype: str,
 ) -> rate_updates.SufficientStatistics:
-  """Converts statistics (batch..., 1, p) to those that an M-step takes."""
+  """Converts statistics (batch..., 1, p) to the statistics of an M-step."""
   rank = len(batch)
   starts, sojourns, jumps, exits, atom = (
     structures.cast(
@@ -317,7 +319,7 @@ def statistics(
   for item in observed:
     each = pieces(item.stages, item.lower, item.upper)
     total = log_of_pieces(item.stages, each)
-    # Impossible observations have no statistics.
+    # Impossible observations have no statistics: they become NaN.
     total = np.where(total == -math.inf, math.nan, total)
     if as_parts:
       total = np.where(np.isnan(total), total, 0.0)
@@ -386,7 +388,7 @@ def _passing(
     ratios = np.take(ratios, targets, axis=-1)
   top = np.max(ratios, axis=-1)[..., None]
   ratios = ratios / np.where(top == 0.0, 1.0, top)
-  # The kernel takes no subnormal rates.
+  # The kernel does not accept subnormal rates, so that they become zero.
   ratios = np.where(ratios < onp.finfo(dtype).tiny, 0.0, ratios)
   assert stage.length is not None  # Another epoch follows.
   time = _broadcast(stage.length[..., None], batch)

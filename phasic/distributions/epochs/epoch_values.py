@@ -29,14 +29,14 @@ from phasic.math.model.model_types import Edges, Model
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import special
 
-# Its exponential is in the range of all dtypes.
+# A logarithm whose exponential is in the range of all dtypes.
 _LARGEST_LOG = 80.0
 _NO_START = (
   "boundaries: the state distribution at one before it cannot be computed"
 )
 
-# Values of functions of the stages and of times, with shape (...), in the
-# widest dtype.
+# The functions below take the stages and times, and return values of shape
+# (...) in the widest dtype.
 Stages: TypeAlias = Sequence[epoch_stages.Stage]
 
 
@@ -89,7 +89,7 @@ def log_hazard_function(stages: Stages, times: Array) -> Array:
 
 
 def cdf(stages: Stages, times: Array) -> Array:
-  """Sums the probabilities of absorption in each epoch up to a time."""
+  """Computes P(X <= t), summing the absorption probabilities of the epochs."""
 
   def add(before: Array | float, stage: epoch_stages.Stage, t: Array) -> Array:
     return before + np.exp(stage.log_mass) * kind_value("cdf", stage, t)
@@ -104,8 +104,8 @@ def log_cdf(stages: Stages, times: Array) -> Array:
     if before is None:
       total = stage.log_mass + kind_value("log_cdf", stage, t)
       return _seen("log_cdf", stage, t, total)
-    # At a boundary the part of the later epoch is zero; its logarithm has no
-    # derivatives of second order there.
+    # At a boundary the part of the later epoch is zero, and its logarithm has
+    # no second derivatives. So the sum is computed without that logarithm.
     at_start = t == 0.0
     later = np.where(at_start, epoch_stages.time_within(stage), t)
     in_stage = stage.log_mass + kind_value("log_cdf", stage, later)
@@ -120,7 +120,7 @@ def log_cdf(stages: Stages, times: Array) -> Array:
 
 
 def occupancy(stages: Stages, times: Array) -> list[Array]:
-  """Computes P(in phase j of the epoch at time t), (..., p_k) for each epoch."""
+  """Computes P(in phase j at time t), an array (..., p_k) for each epoch k."""
   good = (times >= 0.0) & (times < math.inf)
   times = np.where(good, times, 0.0)
   parts: list[Array] = []
@@ -275,7 +275,8 @@ def stages_of(
   """
   by_cause = []
   for stage, graph in zip(stages, graphs, strict=True):
-    # No edge leads to a cause whose number is the number of all causes.
+    # If the epoch's graph does not have the cause, its number is the number of
+    # all causes, to which no edge leads.
     causes = graph.causes
     number = causes.index(cause) if cause in causes else len(causes)
     edges = _by_cause(stage.edges, graph)
@@ -295,7 +296,7 @@ def cause_probs(
   graphs: Sequence[graph_lib.Graph],
   causes: Sequence[str | None],
 ) -> list[Array]:
-  """Computes the probabilities of absorption by causes, each (...)."""
+  """Computes the probability of absorption by each cause, arrays (...)."""
   stage, known = stages[-1], graphs[-1].causes
   at_last = competing_risks.cause_probs(
     stage.initial,
@@ -334,7 +335,8 @@ def _cause_prob(
       share = _atom(stage)
     else:
       share = np.zeros_like(_atom(stage))
-    # A stage that is never reached has no distribution of phases.
+    # A stage that is never reached has no distribution of phases: its term is
+    # zero.
     never = stage.log_mass == -float("inf")
     terms.append(np.where(never, 0.0, np.exp(stage.log_mass) * share))
   return array_utils.at_most(sum(terms[1:], terms[0]), 1.0)

@@ -145,7 +145,7 @@ class Epochs(epoch_hooks.EpochHooks):
 
   @property
   def parameters(self) -> dict[str, ParameterValue]:
-    """The constructor's arguments, by name; sequences for arguments of epochs."""
+    """The constructor's arguments by name; per-epoch ones are sequences."""
     whole = dict(self._parameters)
     for argument in epoch_arguments.PER_EPOCH:
       given = whole[argument]
@@ -160,17 +160,17 @@ class Epochs(epoch_hooks.EpochHooks):
 
   @property
   def params(self) -> tuple[epoch_arguments.EpochParams, ...]:
-    """The parameters of each epoch, arrays (..., d_k), mappings or None."""
+    """The parameters of each epoch: arrays (..., d_k), mappings or None."""
     return self._per_epoch("params")
 
   @property
   def edge_values(self) -> tuple[Array | None, ...]:
-    """The weights of each epoch's edges, (..., m_k), or None."""
+    """The weights of each epoch's edges: arrays (..., m_k) or None."""
     return self._per_epoch("edge_values")
 
   @property
   def boundaries(self) -> Array:
-    """The times at which epochs end, (..., K - 1)."""
+    """The times at which epochs end, an array (..., K - 1)."""
     return self._parameters["boundaries"]
 
   @property
@@ -181,7 +181,7 @@ class Epochs(epoch_hooks.EpochHooks):
   @property
   def dtype(self) -> str:
     """The name of the dtype of parameters, values and results."""
-    # All arrays were given one dtype.
+    # The constructor gave all arrays one dtype, so that one of them is enough.
     boundaries = {"boundaries": self._parameters["boundaries"]}
     return conversions.half_of(self) or dtypes.common_dtype(boundaries)
 
@@ -225,7 +225,7 @@ class Epochs(epoch_hooks.EpochHooks):
     since: ArrayLike | None = None,
     by_epoch: bool = False,
   ) -> Result:
-    """Computes expected times in the phases, until absorption or a time.
+    """Computes expected times in the phases, until absorption or a given time.
 
     Args:
       until: (...), finite and >= 0, else results are NaN; None for all the time
@@ -259,8 +259,8 @@ class Epochs(epoch_hooks.EpochHooks):
     if until is None:
       if since is not None:
         raise ValueError(
-          "since is given, and until is None: pass both; the times after `since` "
-          "are those until absorption less those until `since`"
+          "since is given and until is None: pass both; for times after `since`, "
+          "subtract the times until `since` from the times until absorption"
         )
       times = epoch_levels.sojourn_times(history)
       return self._phase_result(name, times, by_epoch, None)
@@ -321,7 +321,7 @@ class Epochs(epoch_hooks.EpochHooks):
     return epoch_paths.EpochPaths(phases, times, epochs)
 
   def cause_probs(self) -> Result:
-    """Returns the probability of each cause, (..., number of causes).
+    """Returns the probability of each cause, of shape (..., number of causes).
 
     They are in the order in which the graphs have them; a mass at zero belongs
     to the cause None.
@@ -373,7 +373,7 @@ class Epochs(epoch_hooks.EpochHooks):
   def cause_log_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
-    """Computes the log density of absorption at the value and by the cause.
+    """Computes the log density of absorption by the cause at the value.
 
     Arguments and errors are as for `cumulative_incidence`.
     """
@@ -384,7 +384,7 @@ class Epochs(epoch_hooks.EpochHooks):
   def cause_prob(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
-    """Computes the density of absorption at the value and by the cause.
+    """Computes the density of absorption by the cause at the value.
 
     Arguments and errors are as for `cumulative_incidence`.
     """
@@ -395,7 +395,7 @@ class Epochs(epoch_hooks.EpochHooks):
   def cause_hazard(
     self, value: ArrayLike, cause: str | contents.Absorbed | None
   ) -> Result:
-    """Computes the rate of absorption by the cause, given none before.
+    """Computes the hazard of a cause: its absorption rate, if not yet absorbed.
 
     It is cause_prob(t) / P(X > t). Arguments and errors are as for
     `cumulative_incidence`.

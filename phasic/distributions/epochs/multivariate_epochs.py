@@ -146,7 +146,7 @@ class MultivariateEpochs(reward_totals.JointTotals):
 
   @property
   def rewards(self) -> Array:
-    """Rewards of the phases of all epochs, one after the other (..., P, R)."""
+    """The rewards of the phases of all epochs, concatenated to (..., P, R)."""
     return self._parameters["rewards"]
 
   def expected_totals(
@@ -186,7 +186,7 @@ class MultivariateEpochs(reward_totals.JointTotals):
     return self._statistic(name, totals, ends[..., None])
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
-    """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
+    """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n; it has the batch shape.
 
     Args:
       orders: R integers n_r >= 0, with a sum of at most 6.
@@ -260,9 +260,10 @@ class MultivariateEpochs(reward_totals.JointTotals):
     probs = self._finished(probs, static.shape(rates)[:-1], event)
     return self._statistic("joint_mark_probs", probs, rates)
 
-  # The base class takes one number, u. The vector has a public name of its own.
+  # The base class takes one number. Here the argument is a vector, and has
+  # another public name, `arguments`.
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
-    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u, (...).
+    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u (..., R).
 
     Args:
       arguments: u, (..., R), finite and >= 0, else the result is NaN.

@@ -18,7 +18,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike
 
-# The number of nodes at which a function is averaged over an epoch.
+# The number of quadrature points at which a function is averaged over an epoch.
 _NODES = 6
 _FIRST = 8
 # The largest number.
@@ -28,7 +28,7 @@ _MOST = 2**11
 
 
 class PiecewiseConstantLimit(NamedTuple):
-  """A function of steps that come near a continuous change.
+  """The limit of a function of `Epochs`, as steps approach a continuous change.
 
   Attributes:
     distribution: the `Epochs` with most steps.
@@ -57,7 +57,7 @@ def piecewise_constant(
   params: Callable[[float], ArrayLike],
   boundaries: ArrayLike,
 ) -> epochs_lib.Epochs:
-  """Makes `Epochs` of parameters that are a function of time.
+  """Makes `Epochs` from parameters that are a function of time.
 
   In each epoch the parameters are constant, the means of the function over the
   epoch. From the last boundary on they are as at that boundary. There are
@@ -137,7 +137,7 @@ def piecewise_constant_limit(
   quantity: Callable[[epochs_lib.Epochs], Array],
   tolerance: float | None = None,
 ) -> PiecewiseConstantLimit:
-  """Computes a function of `Epochs` as steps get shorter and shorter.
+  """Computes the limit of a function of `Epochs` as steps get shorter.
 
   Times up to `until` are cut into equal steps, see `piecewise_constant`; from then on
   parameters stay as they are at `until`. The number of steps is doubled until the
@@ -208,7 +208,8 @@ def piecewise_constant_limit(
         change = change / size if size > 0.0 else change
         dtype = static.dtype_name(value)
         if tolerance is None:
-          # In float32, rounding of many steps leaves changes of some 1e-6.
+          # In float32, rounding in many steps changes the result by about 1e-6,
+          # so that the tolerance is larger.
           tolerance = 1e-5 if dtype == "float32" else 1e-8
         if change <= tolerance:
           extrapolated = structures.as_array(
