@@ -99,7 +99,7 @@ class AcyclicPhaseType(named_family.NamedFamily):
     dense = absorption_time.dense_form(distribution, phase_type.PhaseType)
     dtype = dense.dtype
     alpha, matrix, exits, atom = dense._chain()
-    # `dense_form` returns a matrix and no edges.
+    # `dense_form` always returns a matrix, never edges.
     assert not isinstance(matrix, tuple)
     none = np.zeros((0,), dtype=dtype)
     operands = (

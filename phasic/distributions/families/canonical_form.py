@@ -16,7 +16,7 @@ import numpy as onp
 def canonical_forms(
   initial: onp.ndarray, between: onp.ndarray, exits: onp.ndarray
 ) -> tuple[onp.ndarray, onp.ndarray]:
-  """Computes `canonical_form` of a batch: masses and rates (..., p)."""
+  """Computes `canonical_form` for a batch: masses and rates, each (..., p)."""
   batch = onp.broadcast_shapes(
     initial.shape[:-1], between.shape[:-2], exits.shape[:-1]
   )
@@ -103,8 +103,9 @@ def _acyclic_form(
     rate, n = rates[i], len(row)
     place = bisect.bisect_right(row, rate)
     after = onp.append(onp.dot(between[i], forms[:, :n]), exits[i]) / rate
-    # A start in phase k < place of the old series becomes one in phase k + 1 of
-    # the longer series with probability row[k] / rate, and else in phase k.
+    # The new phase is inserted at `place`. A start in an earlier phase k of the
+    # old series becomes a start in phase k + 1 of the longer series with
+    # probability row[k] / rate, and else in phase k.
     skip = onp.asarray(row[:place]) / rate
     stay = (rate - onp.asarray(row[:place])) / rate
     old = forms[:, :n].copy()
@@ -112,7 +113,8 @@ def _acyclic_form(
     forms[:, :place] = old[:, :place] * stay
     forms[:, 1 : place + 1] += old[:, :place] * skip
     forms[:, place + 1 : n + 1] = old[:, place:]
-    # The time from phase i is its holding time plus one with masses `after`.
+    # The time from phase i is its holding time plus a time that starts with the
+    # masses `after`.
     forms[i, :place] = after[:place]
     carried = 0.0
     for k in range(n, place, -1):
@@ -143,8 +145,8 @@ def _two_phase_form(
   root = math.hypot(gap, 2 * math.sqrt(forth) * math.sqrt(back))
   large = (rates[0] + rates[1] + root) / 2
   small = (forth * out[1] + out[0] * back + out[0] * out[1]) / large
-  # In the end `above` is large - rates[0] and `below` is large - rates[1]; one
-  # of these subtractions would lose digits.
+  # After the swap, `above` is large - rates[0] and `below` is large - rates[1].
+  # One of these subtractions would lose digits, so neither is done.
   above = (root + abs(gap)) / 2
   below = forth * back / above if above else 0.0
   above, below = (below, above) if gap > 0 else (above, below)

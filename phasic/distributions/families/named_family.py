@@ -92,8 +92,8 @@ class ParametricFamily(absorption_time.AbsorptionTime):
 
   def _check_shapes(self) -> None:
     """Raises ValueError unless the shapes of the parameters fit."""
-    # Families override this, as the check of `ChainHooks` would build the
-    # chain.
+    # The check of `ChainHooks` would build the chain. Families override this
+    # with a check of shapes alone.
 
   def _last_size(self, name: str, wanted: int | None = None) -> int:
     """Returns the last dimension of a parameter's shape, checked.
@@ -149,7 +149,7 @@ class DiscreteFamily(ParametricFamily):
 
 
 def no_atom(probs: Array) -> Array:
-  """Returns a mass at zero of 0, or NaN where probabilities do not sum to one.
+  """Returns a mass at zero: 0, or NaN where probabilities do not sum to one.
 
   Probabilities are not normalized, and missing mass is not put at zero.
   """
@@ -165,5 +165,5 @@ def positive(rate: Array) -> Array:
 
 
 def first_of(count: int, dtype: str) -> Array:
-  """Returns initial masses of `count` phases: one for the first phase."""
+  """Returns the initial masses of `count` phases: 1 for the first, else 0."""
   return structures.cast(onp.where(onp.arange(count) == 0, 1.0, 0.0), dtype)

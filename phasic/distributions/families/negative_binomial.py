@@ -201,7 +201,8 @@ class NegativeBinomialFailures(_Trials):
       )
 
   def _linear_chain(self) -> tuple[NegativeBinomialTrials, float]:
-    # The chain of the trials is linear in q; that of the failures is not.
+    # The M-step needs a chain that is linear in q. The chain of the trials is
+    # linear; the chain of the failures is not.
     return self._trials(), float(self.num_successes)
 
 

@@ -130,7 +130,7 @@ class Hypoexponential(named_family.NamedFamily):
 
 @structures.register
 class Coxian(named_family.NamedFamily):
-  """Phases in series, from each of which the chain may be absorbed.
+  """Phases in series; the chain may be absorbed from each of them.
 
   Phase i goes on to phase i + 1 at rate a_i and is absorbed at rate e_i: all
   positive values are valid, so that these are the parameters to fit. The time
@@ -168,7 +168,7 @@ class Coxian(named_family.NamedFamily):
     continuation_probs: ArrayLike,
     **options: Unpack[declared.Options],
   ) -> Self:
-    """Returns the distribution of total rates and continuation probabilities.
+    """Makes the distribution from total rates and continuation probabilities.
 
     Phase i is left at rate r_i, then with probability c_i to phase i + 1:
     a_i = r_i c_i and e_i = r_i (1 - c_i), the last one r_p.
@@ -207,7 +207,7 @@ class Coxian(named_family.NamedFamily):
 
   @property
   def subgenerator(self) -> Array:
-    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    """The rates between the phases, S, an array (..., p, p) for p <= 4096."""
     with user_warnings.derived():
       matrix = self.as_phase_type().subgenerator
     assert not isinstance(matrix, edge_rates.EdgeRates)
