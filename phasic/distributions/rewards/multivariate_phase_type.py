@@ -134,7 +134,7 @@ class MultivariatePhaseType(reward_totals.RewardTotals):
 class GraphMultivariatePhaseType(  # type: ignore[override]
   graph_distribution.GraphDistribution, MultivariatePhaseType
 ):
-  """Accumulated rewards of the chain of a graph, see `MultivariatePhaseType`.
+  """Accumulated rewards of a graph's chain, see `MultivariatePhaseType`.
 
   Weights of edges are linear in parameters, or given as `edge_values`. No
   matrix is made, but for densities and for the distributions of rewards that
@@ -202,12 +202,12 @@ class GraphMultivariatePhaseType(  # type: ignore[override]
 
   @property  # type: ignore[misc]
   def subgenerator(self) -> Array:  # type: ignore[override]
-    """Rates between the phases, S (..., p, p), for up to 4096 phases."""
+    """The rates between the phases, S, an array (..., p, p) for p <= 4096."""
     return self._dense_subgenerator()
 
   @property  # type: ignore[misc]
   def exit_rates(self) -> Array:  # type: ignore[override]
-    """Exit rates, s (..., p), for up to 4096 phases."""
+    """The exit rate of each phase, s, an array (..., p) for p <= 4096."""
     return self._dense()[1]
 
   @classmethod

@@ -37,9 +37,10 @@ from phasic.math.sampling import jump_chain
 
 
 class JointTotals(distribution.Distribution):
-  """Totals Y_1, ..., Y_R of one path, a vector with values >= 0."""
+  """The vector of the totals Y_1, ..., Y_R >= 0 that one path accumulates."""
 
-  # Messages on what vectors do not have say here what has it.
+  # Messages about a method that vectors lack end with this text. It says which
+  # methods exist instead.
   _ONE_TOTAL: ClassVar[str] = ""
 
   @property
@@ -48,7 +49,7 @@ class JointTotals(distribution.Distribution):
     return static.shape(self._parameters["rewards"])[-1]
 
   def correlation(self) -> Result:
-    """Computes the correlations of the totals, (..., R, R).
+    """Computes the correlations of the totals, of shape (..., R, R).
 
     They are NaN where a variance is zero or infinite.
 
@@ -151,7 +152,7 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     return static.shape(self._parameters["rewards"])[-2]
 
   def mixed_moment(self, orders: ArrayLike) -> Result:
-    """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n, (...).
+    """Computes E[Y_1^n_1 ... Y_R^n_R] for orders n; it has the batch shape.
 
     Args:
       orders: R integers n_r >= 0.
@@ -163,9 +164,10 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     value = mixed_moments.mixed_moment(orders, *self._rewarded())
     return self._statistic("mixed_moment", value)
 
-  # The base class takes one number, u. The vector has a public name of its own.
+  # The base class takes one number. Here the argument is a vector, and has
+  # another public name, `arguments`.
   def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
-    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u, (...).
+    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u (..., R).
 
     Args:
       arguments: u, (..., R), >= 0.
