@@ -22,17 +22,18 @@ from phasic.math.elimination import chain_solves
 from phasic.math.numeric import special
 from phasic.math.quadrature import numerical_distributions
 
-# The smallest normal numbers: subnormal ones may have lost digits.
+# The smallest normal numbers: subnormal numbers may have lost digits.
 TINY = {"float64": 2.0**-1022, "float32": 2.0**-126}
-# A product of rates and times that is negligible.
+# If a product of a rate and a time is this small, it is negligible.
 _NEGLIGIBLE = {"float64": 2.0**-60, "float32": 2.0**-30}
-# At later times a logarithm below this is linear in time, to about 1e-12 (1e-6)
-# of itself: other terms are logarithms of time, rates and masses.
+# Once a log density or a log survival function is below this, it is linear in
+# time, with a relative error of about 1e-12 (1e-6 in float32): its other terms
+# are logarithms of time, rates and masses.
 _LINEAR = {"float64": -1e13, "float32": -1e9}
 
 
 class Places(NamedTuple):
-  """The places of times h(y) that are out of range, and their distances.
+  """Which times h(y) are out of range, and how far out of range they are.
 
   Attributes:
     is_early: whether h(y) is below the smallest normal number, (...).
@@ -71,7 +72,7 @@ def places(value: Array, log_time: Array, latest: Array) -> Places:
   first = latest * (_NEGLIGIBLE[dtype] / numerical_distributions.MOST)
   usable = (value > 0.0) & (value < math.inf)
   is_early = usable & (log_time < math.log(TINY[dtype]))
-  # It is -inf where h(y) was computed as a number and underflowed.
+  # The logarithm is -inf where h(y) was computed as a number and underflowed.
   is_early = is_early & (log_time > -math.inf) & (first >= TINY[dtype])
   is_late = usable & (log_time > np.log(latest)) & (log_time < math.inf)
   latest = np.where(np.any(is_late), latest, first)
@@ -126,7 +127,7 @@ class EarlyLogs(NamedTuple):
       return np.log1p(0.0 - self.cdf())
 
   def log_hazard(self) -> Array:
-    """Computes the log hazard of X, NaN where all is the atom."""
+    """Computes the log hazard of X; NaN where all mass is in the atom."""
     with onp.errstate(divide="ignore", invalid="ignore"):
       return self.log_prob - np.log1p(0.0 - self.atom)
 
@@ -134,7 +135,7 @@ class EarlyLogs(NamedTuple):
 def early_logs(
   log_prob: Callable[[Array], Array], at: Places, atom: Array
 ) -> EarlyLogs:
-  """Continues f(x), which is c x^(k - 1), to early times.
+  """Extends the log density to early times, where f(x) is c x^(k - 1).
 
   Args:
     log_prob: the log density of X as a function of times.
@@ -142,7 +143,7 @@ def early_logs(
     atom: P(X = 0), (...).
   """
   logs = _at_two(log_prob, at.first)
-  # X may never end: then both are -inf, and k does not matter.
+  # Both logarithms are -inf where X never ends. Then k does not matter.
   some = logs[0] > -math.inf
   drop = np.where(some, logs[0], 0.0) - np.where(some, logs[1], 0.0)
   order = autodiff.stop_gradient(np.floor(drop / math.log(2.0) + 0.5))
@@ -153,7 +154,7 @@ def early_logs(
 
 
 def late_log(function: Callable[[Array], Array], at: Places) -> Array:
-  """Continues a log density or log survival function to late times.
+  """Extends a log density or log survival function to late times.
 
   It is NaN where the logarithm is not yet linear at the kernel's latest time.
   Other entries are placeholders.
@@ -164,7 +165,7 @@ def late_log(function: Callable[[Array], Array], at: Places) -> Array:
   """
   logs = _at_two(function, at.latest)
   last, before = logs[0], logs[1]
-  # Both are -inf where no exit is ever reached.
+  # Both logarithms are -inf where no exit is ever reached.
   some = before > -math.inf
   drop = np.where(some, last, 0.0) - np.where(some, before, 0.0)
   slope = 2.0 * drop  # per `latest`
@@ -209,7 +210,8 @@ def root(x: Array, degree: Array) -> Array:
   ratio = np.where(some & np.logical_not(zero), fixed(x), 1.0) / near ** fixed(
     degree
   )
-  # A ratio far from one comes from a subnormal power: nothing is corrected.
+  # A ratio far from one comes from a subnormal power, which cannot be used for
+  # a correction.
   step = np.where(np.abs(ratio - 1.0) < 1e-3, (ratio - 1.0) / degree, 0.0)
   rooted = rooted * (1.0 + fixed(step))
   return np.where(zero & (degree == degree), 0.0, rooted)

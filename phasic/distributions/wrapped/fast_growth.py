@@ -54,7 +54,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _variance(self) -> Array:
     scale, statistics = self._ratio_statistics()
-    # In this order a product that is representable does not underflow.
+    # In this order the product does not underflow if the result is
+    # representable.
     return scale * (scale * statistics[..., 1])
 
   def _stddev(self) -> Array:
@@ -190,7 +191,7 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     return self._own()["concentration"] > 1
 
 
-# For larger x, logarithms are used: up to here exp(x) is finite in float32.
+# For larger x, logarithms are used. Up to this x, exp(x) is finite in float32.
 _LATE = 64.0
 
 

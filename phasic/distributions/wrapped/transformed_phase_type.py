@@ -90,7 +90,7 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
     )
 
   def expected_sojourn_times(self) -> Result:
-    """Computes the expected times that Y's clock spends in the phases, (..., p).
+    """Computes the expected time in each phase on Y's clock, of shape (..., p).
 
     They are the integrals of g'(x) P(in phase j at x) over x, by quadrature. The
     relative error is below 1e-12, where g' is infinite at zero 1e-11 (float32:
@@ -136,7 +136,8 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[1]
-    # In this order a product that is representable does not underflow.
+    # In this order the product does not underflow if the result is
+    # representable.
     scale = self._scale()
     return scale * (scale * self._variance_of_ratio())
 
@@ -215,7 +216,8 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
       # NaN.
       until = np.where(exact | (x != until), until, math.nan)
     atom = (lower <= 0) & (kept_chain.mass_at_zero(self.distribution) > 0)
-    # Elsewhere the argument is -1, for which `_sloped` adds no log h'.
+    # The density needs the term log h' only at exact times that are not the
+    # atom. Other entries become -1, for which `_sloped` adds nothing.
     at = np.where(np.logical_not(atom) & exact, lower, -1.0)
     offset = self._sloped(np.zeros_like(x), at)
     entry = None if entry is None else self._time(entry)
@@ -241,7 +243,8 @@ def kl_divergence(p: TransformedPhaseType, q: TransformedPhaseType) -> Array:
   if MODE == "numpy":
     return divergence
   else:
-    # The values of parameters that are differentiated are known here.
+    # Parameters with known values may still be differentiated. Their
+    # derivatives come from the quadrature.
     arrays = [*parameters.values(), *others.values()]
     other = comparable.kl_divergence(p, q)
     return _with_derivatives(divergence, other, arrays)

@@ -26,12 +26,12 @@ from phasic.math.quadrature import numerical_distributions
 from phasic.math.sampling import jump_chain
 
 _FAR = 2.0**100
-# A placeholder of values at which h has finite derivatives: a time before zero.
+# A placeholder value at which h has finite derivatives: a time before zero.
 _NEAR = -(2.0**-100)
 
 
 class TransformedTimes(wrapped_distribution.HeldAround):
-  """Densities, quantiles and samples of Y = g(X), as methods of a base class."""
+  """The base class with the densities, quantiles and samples of Y = g(X)."""
 
   distribution: absorption_time.AbsorptionTime = declared.static(
     "the distribution of X, of phase type in continuous time."
@@ -104,7 +104,8 @@ class TransformedTimes(wrapped_distribution.HeldAround):
     steep = (exponent < 1.0) & (may_end | (exponent <= 0.5)) & (y <= 0.0)
     linear = np.where(y <= 0.0, y, 0.0)
     linear = np.where(exponent == 1.0, linear, 0.0 * linear)
-    # A product with the derivative of a square root may be zero in TensorFlow.
+    # The power 0.5 replaces a square root, because in TensorFlow a product with
+    # a square root's derivative may be zero where it must be inf.
     return np.where(steep, np.where(steep, y, 1.0) ** 0.5, linear)
 
   def _time(self, value: Array) -> Array:
@@ -132,7 +133,8 @@ class TransformedTimes(wrapped_distribution.HeldAround):
     reasons = self.distribution._reasons(x, method)
     lost = onp.isnan(comparable.host(x)) & ~onp.isnan(comparable.host(y))
     reasons = onp.where(lost, "value: its time h(value) is not normal", reasons)
-    # The density is the one of X at h(value), times the slope of h.
+    # The density of Y is the density of X at h(value), times the slope of h. At
+    # zero that may be zero times infinity.
     product = (comparable.host(y) == 0.0) & (reasons == "ok")
     why = "value: the density at zero is zero times infinity"
     reasons = onp.where(product, why, reasons)
@@ -151,7 +153,8 @@ class TransformedTimes(wrapped_distribution.HeldAround):
   def _log_hazard_function(self, value: Array) -> Array:
     def late(last: Array, places: far_times.Places) -> Array:
       left = self.distribution._log_survival_function(places.latest)
-      # In the tail the hazard is constant.
+      # In the tail, where the log survival function is linear, the hazard is
+      # constant.
       return np.where(far_times.is_linear(left), last, math.nan)
 
     function = self.distribution._log_hazard_function
@@ -168,8 +171,8 @@ class TransformedTimes(wrapped_distribution.HeldAround):
     unknown = (slope == math.inf) & (logs == -math.inf)
     if array_utils.are_true(np.logical_not(unknown)):
       return logs + slope
-    # The density of X grows at least linearly from zero, so that with an exponent
-    # above 1/2 that of Y is zero there.
+    # Here the density of X is zero at zero, and grows at least linearly. So
+    # with an exponent above 1/2 the density of Y is zero at zero, too.
     slope = np.where(unknown & (self._exponent() > 0.5), 0.0, slope)
     unknown = unknown & (slope == math.inf)
     return logs + np.where(unknown, math.nan, slope)
@@ -253,7 +256,8 @@ class TransformedTimes(wrapped_distribution.HeldAround):
       last = far_times.late_log(function, places)
     else:
       last = late(values, places)
-    # Without a density X never ends, and nothing changes with time.
+    # Where the density is zero, X never ends, and values do not change with
+    # time.
     last = np.where(logs.log_prob == -math.inf, values, last)
     return places.replaced(values, early(logs), last)
 
@@ -294,7 +298,7 @@ class TransformedTimes(wrapped_distribution.HeldAround):
 
   @property
   def reparameterization_type(self) -> samples.ReparameterizationType:
-    """Whether samples are differentiable in the parameters, as samples of X.
+    """Whether samples can be differentiated in the parameters, as samples of X.
 
     Else asking for a derivative raises NotImplementedError.
     """

@@ -273,8 +273,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
       left._quantile_log_survival(np.where(is_low, -1.0, above)),
     )
     x = np.minimum(np.maximum(x, low), high)
-    # If log_cdf or log_survival is above zero and so no log probability, the
-    # other one is NaN, and the quantile must be NaN.
+    # A value above zero is not a log probability. If log_cdf or log_survival is
+    # above zero, the other one is NaN, and the quantile must be NaN.
     unknown = np.isnan(log_cdf) | np.isnan(log_survival)
     return np.where(unknown, math.nan, x)
 
@@ -297,9 +297,10 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
     coin_seed, depth_seed = random.split_seed(seed)
     coin = random.uniform(coin_seed, shape, self.dtype)
     depth = random.exponential(depth_seed, shape, self.dtype)
-    # A tail is chosen, with probability 1/2 each; then the log of the cdf, in
-    # the upper tail of the survival function, is drawn from values below
-    # log(1/2). So samples have full precision in both tails.
+    # One of the two tails is chosen, each with probability 1/2. Then a log
+    # probability below log(1/2) is drawn: of the cdf in the lower tail, of the
+    # survival function in the upper tail. So samples have full precision in
+    # both tails.
     small = -math.log(2) - depth
     large = special.log1mexp(small)
     below = coin < 0.5
@@ -323,8 +324,8 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> observed_events.ChainEvents:
-    # Where it is known to be late as well, the distribution's own condition
-    # cancels.
+    # With delayed entry an observation is conditional on X > entry, too. Then
+    # the probability of the bounds alone cancels.
     _, before, high = self._bounds()
     upper = lower if upper is None else upper
     if not static.shape(before):

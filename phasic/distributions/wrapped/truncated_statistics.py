@@ -24,7 +24,7 @@ from phasic.math.quadrature import numerical_distributions
 
 
 class TruncatedStatistics(wrapped_distribution.HeldAround):
-  """The statistics of X given low <= X <= high, as methods of a base class.
+  """The base class with the statistics of X given low <= X <= high.
 
   With R, the residual life of X at the lower bound, they are those of R given
   R <= high - low, of which nothing is subtracted: see `math.truncated_moments`.

@@ -22,7 +22,7 @@ from phasic.math.model.model_types import Model
 
 
 class WrappedDistribution(comparable.Comparable):
-  """A distribution that has a time until absorption as its parameter.
+  """A distribution that is made from another one, a time until absorption.
 
   The batches of `distribution` and of the parameters that are arrays broadcast
   with each other; their dtypes agree.

@@ -34,7 +34,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
 
-  # The masses are those of X, which may have any sum.
+  # The masses are the masses of X, whose sum may differ from one.
   _FREE_START = True
 
   prob_zero: declared.Required = declared.array(
