@@ -20,8 +20,8 @@ from phasic.math.model.model_types import Edges, Model
 
 # A larger number of phases is refused before arrays are allocated.
 MAX_PHASES = 2**20
-# Attributes in which distributions keep results between calls. `KEPT` has all of
-# them, `DERIVED` those that `kept_results` drops to make room.
+# Attributes in which distributions keep results between calls. `KEPT` has all,
+# `DERIVED` those that `kept_results` drops to make room.
 DERIVED = ("_kept", "_valid", "_moments", "_is_keeper")
 KEPT = (*DERIVED, "_single", "_stages_of_call")
 

@@ -259,8 +259,9 @@ class Epochs(epoch_hooks.EpochHooks):
     if until is None:
       if since is not None:
         raise ValueError(
-          "since is given and until is None: pass both; for times after `since`, "
-          "subtract the times until `since` from the times until absorption"
+          "since is given and until is None: pass both; for times after "
+          "`since`, subtract the times until `since` from the times until "
+          "absorption"
         )
       times = epoch_levels.sojourn_times(history)
       return self._phase_result(name, times, by_epoch, None)
