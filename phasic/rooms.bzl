@@ -93,6 +93,12 @@ ROOMS = {
         "math/elimination",
         "math/moments"
     ],
+    "math/steady_state": [
+        "internal",
+        "math/numeric",
+        "math/model",
+        "math/elimination"
+    ],
     "math/closures": [
         "internal",
         "math/numeric",
@@ -132,6 +138,13 @@ ROOMS = {
         "internal",
         "math/model",
         "math/moments",
+        "graphs/parts",
+        "graphs/construction",
+        "graphs/core"
+    ],
+    "graphs/steady_state": [
+        "internal",
+        "math/steady_state",
         "graphs/parts",
         "graphs/construction",
         "graphs/core"

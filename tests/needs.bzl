@@ -214,6 +214,7 @@ TESTS = {
         "rooms": [
             "graphs/models",
             "graphs/transformations",
+            "graphs/steady_state",
             "distributions/absorption"
         ]
     },

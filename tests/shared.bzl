@@ -92,6 +92,7 @@ TESTS = {
             "graphs/graphs_test",
             "graphs/log_prob_and_moments_test",
             "graphs/lumping_test",
+            "graphs/steady_state_test",
         ],
     ),
     "graphs/host_tests": dict(

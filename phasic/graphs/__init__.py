@@ -6,6 +6,9 @@ from phasic.graphs.core.graph import Graph
 from phasic.graphs.core.graph import log_prob_and_moments
 from phasic.graphs.parts.contents import ABSORBED
 from phasic.graphs.parts.contents import Absorbed
+from phasic.graphs.steady_state.steady_state import availability
+from phasic.graphs.steady_state.steady_state import long_run_reward_rate
+from phasic.graphs.steady_state.steady_state import stationary_distribution
 from phasic.graphs.transformations.components import (
   strongly_connected_components,
 )
@@ -28,12 +31,15 @@ __all__ = [
   "Graph",
   "JumpChain",
   "Lumped",
+  "availability",
   "embedded_jump_chain",
   "first_passage_time",
   "log_prob_and_moments",
+  "long_run_reward_rate",
   "lump",
   "models",
   "reverse",
+  "stationary_distribution",
   "strongly_connected_components",
   "with_event_counts",
 ]

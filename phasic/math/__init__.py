@@ -14,6 +14,8 @@ from phasic.math.calls.gradients import vjp
 from phasic.math.likelihood.expected_statistics import ExpectedStatistics
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.model.edge_rates import EdgeRates
+from phasic.math.steady_state.steady_state import long_run_reward_rate
+from phasic.math.steady_state.steady_state import stationary_distribution
 
 __all__ = [
   "EdgeProbs",
@@ -22,7 +24,9 @@ __all__ = [
   "discrete_phase_type",
   "hessian_vector_product",
   "jvp",
+  "long_run_reward_rate",
   "phase_type",
+  "stationary_distribution",
   "stop_gradient",
   "value_and_gradient",
   "vjp",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import array
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as onp
@@ -214,3 +214,52 @@ class EdgeList:
       f"{EDGES_PER_STATE} for each of max_states; pass a larger max_states if "
       "they fit in memory"
     )
+
+
+def indicator(
+  graph_states: Sequence[Hashable] | None,
+  states: Callable[[contents.State], bool] | Iterable[Hashable],
+  name: str,
+) -> onp.ndarray:
+  """Returns a mask (p,) of the phases whose states are chosen.
+
+  Args:
+    graph_states: the states of the phases; None if the graph has lost them.
+    states: the chosen states, or a function that is true for these.
+    name: the name of this argument.
+
+  Raises:
+    TypeError: it is a text, neither iterable nor a function, or a state is not
+      hashable.
+    ValueError: the graph has lost its states, or no state is chosen, or one
+      that the graph does not have.
+  """
+  if graph_states is None:
+    raise ValueError(
+      "the graph has no states: jit, vmap, tree_map and files may drop them; "
+      "use the graph from which this one was made"
+    )
+  if callable(states):
+    inside = onp.asarray([bool(states(state)) for state in graph_states])
+    if not onp.any(inside):
+      raise ValueError(
+        f"{name} is a function that is true for no state: it must be true for "
+        "at least one"
+      )
+    return inside
+  # A string is one state, not an iterable of letters.
+  if not isinstance(states, Iterable) or isinstance(states, str):
+    raise TypeError(
+      f"{name} is {shown(states)}: it must be a list or another "
+      "iterable of states, or a function of a state; for one state pass [state]"
+    )
+  places = {state: i for i, state in enumerate(graph_states)}
+  inside = onp.zeros(len(places), bool)
+  for state in states:
+    place = lookup(places, state)
+    if place is None:
+      raise ValueError(f"{name}: {shown(state)} is not a state of the graph")
+    inside[place] = True
+  if not onp.any(inside):
+    raise ValueError(f"{name} is empty: give at least one state")
+  return inside

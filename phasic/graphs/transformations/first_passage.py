@@ -10,7 +10,6 @@ from phasic.graphs.construction import state_space
 from phasic.graphs.core import graph as graph_lib
 from phasic.graphs.parts.contents import State
 from phasic.graphs.transformations import host_graphs
-from phasic.internal import raw_arguments
 
 CAUSES = ("reached", "absorbed")
 
@@ -47,7 +46,7 @@ def first_passage_time(
   """
   host = host_graphs.read(graph)
   p = host.num_phases
-  inside = _inside(host, states)
+  inside: onp.ndarray = state_space.indicator(host.states, states, "states")
   node = onp.concatenate(
     [onp.where(inside, p, onp.arange(p)), onp.full(len(host.causes), p + 1)]
   )
@@ -70,44 +69,6 @@ def first_passage_time(
     )
   chosen = host_graphs.selected(passage, phases)
   return host_graphs.build(_used_causes(chosen))
-
-
-def _inside(
-  host: host_graphs.HostGraph,
-  states: Callable[[State], bool] | Iterable[Hashable],
-) -> onp.ndarray:
-  """Returns a mask (p,) of the phases that are in `states`."""
-  if host.states is None:
-    raise ValueError(
-      "the graph has no states: jit, vmap, tree_map and files may drop them; "
-      "use the graph from which this one was made"
-    )
-  if callable(states):
-    inside = onp.asarray([bool(states(state)) for state in host.states])
-    if not onp.any(inside):
-      raise ValueError(
-        "states is a function that is true for no state: it must be true for "
-        "at least one"
-      )
-    return inside
-  # A string is one state, not an iterable of letters.
-  if not isinstance(states, Iterable) or isinstance(states, str):
-    raise TypeError(
-      f"states is {raw_arguments.shown(states)}: it must be a list or another "
-      "iterable of states, or a function of a state; for one state pass [state]"
-    )
-  places = {state: i for i, state in enumerate(host.states)}
-  inside = onp.zeros(len(places), bool)
-  for state in states:
-    place = state_space.lookup(places, state)
-    if place is None:
-      raise ValueError(
-        f"states: {raw_arguments.shown(state)} is not a state of the graph"
-      )
-    inside[place] = True
-  if not onp.any(inside):
-    raise ValueError("states is empty: give at least one state")
-  return inside
 
 
 def _used_causes(host: host_graphs.HostGraph) -> host_graphs.HostGraph:

@@ -1,0 +1,1 @@
+"""Graphs in the long run."""

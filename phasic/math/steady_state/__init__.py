@@ -1,0 +1,1 @@
+"""Chains without absorption, in the long run."""
