@@ -32,7 +32,7 @@ def leaves_like(tree: object, like: object) -> list[Tree]:
 def reverse(
   f: Callable[..., Sequence[Array]], arrays: Sequence[Array]
 ) -> tuple[Sequence[Array], Callable[[Sequence[Array]], Sequence[Array]]]:
-  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
+  """Returns the tuple of results of `f`, and the pullback of `f` (vjp)."""
   values, vjp_fn = jax.vjp(f, *arrays)
 
   def pullback(cotangents: Sequence[Array]) -> Sequence[Array]:

@@ -110,7 +110,7 @@ def given_dtype(x: object, name: str) -> onp.dtype:
 
 
 def is_weak(x: object) -> bool:
-  """Returns whether `x`, e.g. a number, takes the dtype of other arguments.
+  """Returns whether `x` takes the dtype of others, as Python numbers do.
 
   A list with JAX arrays has the dtype of these.
   """

@@ -26,7 +26,7 @@ def _is_mode_name(name: str) -> bool:
 
 
 class _Folder:
-  """Removes other targets' branches from one file and its syntax tree."""
+  """Removes branches for other targets from a file and its syntax tree."""
 
   def __init__(self, ctx: context.Context):
     self.ctx = ctx
@@ -62,7 +62,7 @@ class _Folder:
     return None
 
   def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-    """Returns a block's statements without other targets' branches."""
+    """Returns a block's statements, without branches for other targets."""
     kept: list[ast.stmt] = []
     empty: list[tuple[ast.stmt, int]] = []
     for statement in body:

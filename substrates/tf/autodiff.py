@@ -25,7 +25,7 @@ def leaves_like(tree: object, like: object) -> list[Tree]:
 def reverse(
   f: Callable[..., Sequence[ArrayLike]], arrays: Sequence[ArrayLike]
 ) -> tuple[tuple[Array, ...], Callable[[Sequence[ArrayLike]], Sequence[Array]]]:
-  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
+  """Returns the tuple of results of `f`, and the pullback of `f` (vjp)."""
   # Copy each array, so that the same array in two arguments has two gradients.
   inputs = [tf.identity(x) for x in arrays]
   # The tape is persistent, as the pullback may be called more than once.

@@ -144,7 +144,7 @@ def given_dtype(x: object, name: str) -> onp.dtype | None:
 
 
 def is_weak(x: object) -> bool:
-  """Returns whether `x`, e.g. a number, takes the dtype of other arguments."""
+  """Returns whether `x` takes the dtype of others, as Python numbers do."""
   return not hasattr(x, "dtype") and not holds_arrays(x)
 
 

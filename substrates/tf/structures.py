@@ -217,7 +217,8 @@ def flatten(tree: object) -> list[Tree]:
 def map_leaves(f: Callable[..., object], tree: Tree, *others: object) -> Tree:
   """Applies `f` to the corresponding leaves of trees."""
   if not others:
-    # `tf.nest` takes far longer for the usual trees: tensors, lists and tuples.
+    # This is far faster than `tf.nest` for the usual trees: tensors, lists and
+    # tuples.
     if tree is None or isinstance(tree, (tf.Tensor, int)):
       return None if tree is None else f(tree)
     if type(tree) in (list, tuple):

@@ -176,8 +176,8 @@ def _unconditional(distribution: Any, lower: Array, upper: Array) -> Array:
   exact, right = lower == upper, upper == math.inf
   left = np.logical_not(exact) & np.logical_not(right) & (lower < 0)
   between = np.logical_not(exact) & np.logical_not(right) & np.logical_not(left)
-  # A time at which all functions are finite replaces values that are not
-  # selected below.
+  # Times that are not selected below are replaced by a time at which all
+  # functions are finite.
   ordinary = np.where(right, lower, upper)
   ordinary = np.where((ordinary > 0) & (ordinary < math.inf), ordinary, 1.0)
   log_prob = distribution._log_prob(np.where(exact, lower, ordinary))

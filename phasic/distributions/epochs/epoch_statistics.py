@@ -222,7 +222,7 @@ def observed(
   entry: Array | None,
   cause: Array | None,
 ) -> list[Observed]:
-  """Returns observations by cause, and the unseen ones expected before entry.
+  """Returns observations by cause, and expected numbers of unseen times.
 
   For each observation that is made only where X > e, P(X <= e) / P(X > e)
   unseen ones are expected, see `inference.em.e_step`.

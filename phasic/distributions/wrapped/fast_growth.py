@@ -107,7 +107,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
 
   def _mode_of_stages(self, count: int, rate: Array) -> Array:
     # The density of Y is f(x) / g'(x) with g'(x) = c exp(x). As a function of x
-    # it is proportional to the Erlang density of `count` stages of rate + 1.
+    # it is proportional to the Erlang density with `count` stages, each of the
+    # rate `rate + 1`.
     return self._forwarded((count - 1.0) / (rate + 1.0))
 
   def _speeds_up(self) -> Array:

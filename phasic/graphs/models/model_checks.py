@@ -200,8 +200,8 @@ def _partitions(n: int) -> list[int]:
   counts = [1]
   for total in range(1, n + 1):
     count = 0
-    # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, .... None
-    # of them is below k^2, so larger k do not count.
+    # The pentagonal numbers are k (3 k - 1) / 2 for k = 1, -1, 2, -2, .... The
+    # number of k is at least k^2, so only |k| <= sqrt(total) are needed.
     for k in range(1, math.isqrt(total) + 1):
       sign = 1 if k % 2 else -1
       for pentagonal in (k * (3 * k - 1) // 2, k * (3 * k + 1) // 2):

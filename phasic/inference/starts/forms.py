@@ -21,9 +21,9 @@ from phasic.distributions.families import canonical_form
 from phasic.distributions.families import mixtures
 from phasic.distributions.families import series
 
-# All numbers of stages are tried for three branches if there are at most
-# `_ALL_ORDERS` phases, and for two branches if there are at most `_ALL_PAIRS`.
-# With more phases only some are tried.
+# With three branches, every way to divide the phases into stages is tried for up
+# to `_ALL_ORDERS` phases; with two branches, for up to `_ALL_PAIRS` phases. With
+# more phases only some ways are tried.
 _ALL_ORDERS = 5
 _ALL_PAIRS = 16
 # A tail of a sample is cut off at one of these shares. If there are more parts,
@@ -165,7 +165,7 @@ _MOST_ENDS = 600.0
 _LEAST = 1e-3
 _APART = 0.02
 # The least exit rate of a phase in a general chain, relative to the total rate
-# of the phase. This number over p is the least relative rate to each other
+# of the phase. This number divided by p is the least relative rate to any other
 # phase.
 _BETWEEN = 1e-2
 # The branches of a hyper-Erlang, whose numbers of stages are given, are matched

@@ -128,9 +128,10 @@ def check_continuous(
     i = int(onp.argmax(exact))
     raise ValueError(
       f"free has {names[0]!r}, and observation {i} is exactly {lower[i]:g}: the "
-      f"likelihood jumps where {names[0]} passes an exact observation, so that "
-      "gradients do not find its maximum; keep several values in turn and "
-      "compare the log likelihoods, or give intervals as observations"
+      f"likelihood jumps where {names[0]} crosses an exact observation, so "
+      f"gradients cannot find its maximum; fix {names[0]} at several values, "
+      "one after the other, and compare the log likelihoods, or give the "
+      "observations as intervals"
     )
 
 

@@ -99,7 +99,7 @@ def reverse(
   tuple[DuckArray, ...],
   Callable[[Sequence[DuckArray]], tuple[DuckArray, ...]],
 ]:
-  """Returns the results of `f`, a tuple, and the pullback of `f` (vjp)."""
+  """Returns the tuple of results of `f`, and the pullback of `f` (vjp)."""
   trace = traced.Trace(is_forward=False)
   leaf = traced.Node(list(primals), (), lambda cotangents: ())
   try:

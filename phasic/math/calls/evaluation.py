@@ -62,7 +62,7 @@ def slope(kind: str, arguments: Sequence[Given]) -> Array:
 def log_value_and_weight_slopes(
   arguments: TimedModel, discrete: bool = False
 ) -> tuple[Array, Array]:
-  """Computes a log density with weights, and its derivatives in the weights.
+  """Computes the log of a weighted density, and its slopes in the weights.
 
   Args:
     arguments: as `operands.convert` returns them, but edges have weights

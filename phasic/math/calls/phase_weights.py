@@ -145,7 +145,7 @@ def _along(
   vjp_fwd=_forward, vjp_bwd=_backward, jvp_fn=_along, nondiff_argnums=(0,)
 )
 def log_value_and_slopes(discrete: bool, *arrays: Array) -> tuple[Array, Array]:
-  """Computes a log density with weights, and its derivatives in the weights.
+  """Computes the log of a weighted density, and its slopes in the weights.
 
   The weights, the mass at zero and coefficients are constants to derivatives.
 

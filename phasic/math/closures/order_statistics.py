@@ -62,9 +62,9 @@ def order_statistic(parts: ChainParts, n: int, k: int) -> ChainParts:
   phases = check_size(p, n, k)
   levels = range(n, n - k, -1)
   if parts.stay is None:
-    # A transition is possible in each state with a time in the transition's
-    # source. Without this time the state has one time less: such states are
-    # counted.
+    # A transition is possible in each state in which at least one of the times
+    # is in the source phase of the transition. Removing that time leaves a state
+    # of one time fewer, so these smaller states are counted.
     active = math.comb(n + p - 1, p) - math.comb(n - k + p - 1, p)
     transitions = len(parts.sources) + len(parts.ends)
     chain_parts.check_size(_WHAT, phases, active * transitions)

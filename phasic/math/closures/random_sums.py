@@ -117,7 +117,8 @@ def _positive(count: ChainParts, time: ChainParts, atom: Array) -> _Count:
   phases = onp.arange(q)
   zero = atom[..., None]
   exits = chain_parts.full_exits(count)
-  # Skip terms that are zero, up to a positive term or the last term.
+  # Terms that are zero are skipped: the sum goes on with the next positive term,
+  # or ends.
   stops = chain_parts.mass(time)[..., None] + zero * exits
   weights = joined(zero * count.weights, stops)
   indices = onp.stack(

@@ -176,9 +176,9 @@ def hitting(system: chain_solves.System, targets: Array) -> Array:
   at_source = chain_solves.at_sources(system, targets) > 0
   weights = np.where(at_source, 0.0, system.weights)
   into = weights * chain_solves.at_targets(system, targets)
-  # Killing at rate one in the targets ends the passage. If targets were traps,
-  # differences along their edges would not exist, nor second derivatives of the
-  # probabilities.
+  # Killing at rate one in the targets ends the passage. If the targets were traps
+  # instead, the solution would have no differences along the edges that leave
+  # them, and the probabilities would have no second derivatives.
   passage, _ = killing_lib.killed(system, weights, targets)
   none = np.zeros_like(system.initial + targets + into[..., :1])
   ends = np.concatenate([into + none[..., :1], none], axis=-1)

@@ -77,7 +77,7 @@ def prob(
   exit_probs: ArrayLike | None = None,
   prob_zero: ArrayLike | None = None,
 ) -> Array:
-  """Computes P(N = k) = alpha T^(k-1) t, z at k = 0.
+  """Computes P(N = k): alpha T^(k-1) t for k >= 1, and z for k = 0.
 
   Arguments, result and errors are as in `log_prob`; 0 for k < 0.
 

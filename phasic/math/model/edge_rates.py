@@ -206,8 +206,8 @@ def dense(phases: int, edges: Edges) -> tuple[Array, Array]:
   """
   if phases > MAX_DENSE_PHASES:
     raise ValueError(
-      f"a model of edges has {phases} phases: this function needs a dense "
-      f"matrix, which has at most {MAX_DENSE_PHASES} phases"
+      f"the model, given by edges, has {phases} phases: this function needs a "
+      f"dense matrix, which may have at most {MAX_DENSE_PHASES} phases"
     )
   sources, targets = edges.sources, edges.targets
   lost = (sources < 0) | (sources >= phases)

@@ -101,9 +101,9 @@ def _check_not_closed(matrix: Array, discrete: bool) -> None:
   if largest is not None:
     exits = "exit_probs" if discrete else "exit_rates"
     raise ValueError(
-      f"largest exit of {name} is {largest}: it must be above 4 p eps of the "
-      f"row's largest entry, below which exits count as rounding errors; give "
-      f"{exits} where exits are so small"
+      f"largest exit of {name} is {largest}: it must be above 4 p eps times the "
+      f"largest entry of its row, as smaller exits count as rounding errors; if "
+      f"exits are really so small, pass them as {exits}"
     )
 
 

@@ -112,7 +112,7 @@ _discrete = functools.partial(phase_type, discrete=True)
 
 
 def fallback(discrete: bool) -> Callable[..., Array]:
-  """Returns the portable path's function of observations."""
+  """Returns the function that evaluates observations on the portable path."""
   return _discrete if discrete else phase_type
 
 

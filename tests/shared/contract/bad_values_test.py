@@ -80,29 +80,29 @@ CASES = {
       onp.asarray(small_laws.START, onp.float32),
       onp.asarray([[-1.0000001, 1.0], [1.0, -1.0000001]], onp.float32),
     ),
-    ("largest exit of subgenerator", "1.19", "give exit_rates"),
+    ("largest exit of subgenerator", "1.19", "pass them as exit_rates"),
   ),
   "lost_exits_of_a_batch": (
     lambda: pd.PhaseType(
       small_laws.START, [small_laws.MATRIX, small_laws.CLOSED]
     ),
-    ("largest exit of subgenerator", "e-16", "give exit_rates"),
+    ("largest exit of subgenerator", "e-16", "pass them as exit_rates"),
   ),
   "lost_exits_of_large_rates": (
     lambda: pd.PhaseType(small_laws.START, [[-3e9, 3e9], [1e9, -1e9 - 1e-7]]),
-    ("largest exit of subgenerator", "e-07", "give exit_rates"),
+    ("largest exit of subgenerator", "e-07", "pass them as exit_rates"),
   ),
   "lost_exits_of_rewards": (
     lambda: pd.MultivariatePhaseType(
       small_laws.START, small_laws.CLOSED, onp.eye(2)
     ),
-    ("largest exit of subgenerator", "e-16", "give exit_rates"),
+    ("largest exit of subgenerator", "e-16", "pass them as exit_rates"),
   ),
   "lost_exits_of_steps": (
     lambda: pd.DiscretePhaseType(
       small_laws.START, [[0.5, 0.5 - 2.0**-53], [0.25, 0.75]]
     ),
-    ("largest exit of subtransition", "e-16", "give exit_probs"),
+    ("largest exit of subtransition", "e-16", "pass them as exit_probs"),
   ),
   "steps": (
     lambda: pd.DiscretePhaseType(small_laws.START, [[0.5, 0.75], [0.0, 0.5]]),
