@@ -301,8 +301,8 @@ def _check_signs(graph: contents.Contents) -> None:
     if len(wrong) > 0:
       row = _row_name(graph, prefix + "constants", int(wrong[0]))
       raise ValueError(
-        f"the weight of {row} is negative for all positive parameters: its "
-        "constant or at least one of its coefficients must be > 0"
+        f"the weight of {row} is negative: its constant or at least one of its "
+        "coefficients must be > 0"
       )
 
 

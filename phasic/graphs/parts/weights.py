@@ -90,8 +90,8 @@ class WeightReader:
         return converted
     if constant < 0.0 or terms:
       raise ValueError(
-        "the weight is negative for all positive parameters: its constant or "
-        "at least one of its coefficients must be > 0"
+        "the weight is negative: its constant or at least one of its "
+        "coefficients must be > 0"
       )
     return None
 

@@ -246,7 +246,7 @@ class EpochFitsTest(test_case.TestCase):
       graphs.models.kingman(2), [[1.0], [0.5], [1.0]], [1.0, 2.0]
     )
     with self.assertRaisesRegex(
-      ValueError, "name that, 'boundaries.1. - bound"
+      ValueError, "name the difference, 'boundaries.1. - bound"
     ):
       inference.unconstrained(three, free=["boundaries[1]"])
     risks = _risks([1.0, 2.0], [3.0, 0.5])

@@ -210,7 +210,7 @@ class PicturesTest(test_case.TestCase):
     ):
       with self.assertRaisesRegex(ValueError, "plots take"):
         picture(many, _observations())
-    with self.assertRaisesRegex(ValueError, r"it must be \(draws,\)"):
+    with self.assertRaisesRegex(ValueError, r"it must be \(n,\) for n draws"):
       inference.plot_posterior_predictive(self.fit, _observations(), seed=3)
 
 
