@@ -196,6 +196,12 @@ KINDS: dict[str, _Kind] = {
   "subgenerator": _plain(
     "objects.chain(3, 1)", "objects.chain(0, 1)", "[[-1.0]]"
   ),
+  "generator": _plain(
+    "[[-1.0, 1.0], [2.0, -2.0]]",
+    "[[0.5, 0.5], [1.0, 0.0]]",
+    "objects.chain(3, 1)",
+  ),
+  "up": _plain("[0]", "[1, 2]", "lambda state: True"),
   "subtransition": _plain("objects.steps(3, 1)", "objects.steps(0, 1)"),
   "matrix": _plain("objects.chain(3, 1)", "objects.sparse('csr')"),
   "exits": _plain("None", "[0.1, 0.2, 0.3]"),

@@ -34,7 +34,25 @@ def _in_both_orders(x: Any) -> list[Any]:
   return [x.graphs.lump(graph), x.graphs.lump(graph, ["a", "b", "b"])]
 
 
+def _weather(x: Any) -> tuple[Any, Any]:
+  """Builds a graph without absorption, and its parameters."""
+  edges = [("sun", "rain", {"rain": 1.0}), ("rain", "sun", 4.0)]
+  graph = x.graphs.Graph.from_edges(
+    edges, "sun", ("rain",), allow_never_absorbing=True
+  )
+  return graph, {"rain": x.array(1.0)}
+
+
 FUNCTIONS: dict[str, Call] = {
+  "availability": lambda x: x.graphs.availability(
+    _weather(x)[0], ["sun"], _weather(x)[1]
+  ),
+  "long_run_reward_rate": lambda x: x.graphs.long_run_reward_rate(
+    _weather(x)[0], x.array([1.0, 0.5]), _weather(x)[1]
+  ),
+  "stationary_distribution": lambda x: x.graphs.stationary_distribution(
+    *_weather(x)
+  ),
   "with_event_counts": lambda x: x.graphs.with_event_counts(
     x.graphs.models.kingman(3), 2.0, params={"coalescence": x.array(1.0)}
   ),

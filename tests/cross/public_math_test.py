@@ -48,6 +48,8 @@ SETTINGS = (
   "use_path",
   "work_limit",
 )
+# Functions of chains without absorption, see `LongRunTest`.
+LONG_RUN = ("long_run_reward_rate", "stationary_distribution")
 STRUCTURES = ("EdgeProbs", "EdgeRates", "ExpectedStatistics")
 MODULES = ("discrete_phase_type", "phase_type")
 # Derivatives whose values JAX computes: those by the kernel, and one by
@@ -192,12 +194,26 @@ class CompletenessTest(comparisons.TestCase):
   def test_all_names_are_called(self, substrate):
     ph = comparisons.SUBSTRATES[substrate]
     source = "public_math_cases.CASES"
-    self.assert_complete(ph.math, {*MODULES, *DERIVATIVES, *STRUCTURES}, source)
+    names = {*MODULES, *DERIVATIVES, *STRUCTURES, *LONG_RUN}
+    self.assert_complete(ph.math, names, source)
     self.assert_complete(ph.config, set(SETTINGS), source)
     for module in MODULES:
       names = [name.partition(".") for name in CASES]
       called = {last for first, _, last in names if first == module}
       self.assert_complete(getattr(ph.math, module), called, source)
+
+
+class LongRunTest(comparisons.TestCase):
+  @parameterized.parameters(*comparisons.SUBSTRATES)
+  def test_values(self, substrate):
+    math = comparisons.SUBSTRATES[substrate].math
+    rates, rewards = comparisons.to_substrate(
+      (cases.ARRAY([[-1.0, 1.0], [4.0, -4.0]]), cases.REWARDS), substrate
+    )
+    probs = math.stationary_distribution(rates)
+    self.assert_agrees(probs, cases.ARRAY([0.8, 0.2]), 1e-15)
+    rate = math.long_run_reward_rate(rewards, rates)
+    self.assert_agrees(rate, cases.ARRAY(0.9), 1e-15)
 
 
 class ValueTest(comparisons.TestCase):
