@@ -221,9 +221,9 @@ Pullback: TypeAlias = Callable[[list[Array]], Sequence[Array | None]]
 # the transpose of this map.
 Pair: TypeAlias = tuple[Callable[[Array], Array], Callable[[Array], Array]]
 
-# What a trace records for an array. In forward mode this is a tangent. In
-# reverse mode it is a node and the array's index in the node's results. It is
-# None for a constant.
+# A trace records one of these for each array: in forward mode its tangent, in
+# reverse mode a node and the array's index in the node's results. For a constant
+# it records None.
 Record: TypeAlias = Any
 
 astype = object()  # The key of astype's rule in FUNCTIONS.

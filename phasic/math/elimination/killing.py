@@ -23,12 +23,12 @@ def with_killing(
     killing = killing + np.zeros_like(system.initial)
   ends = system.indices[0], system.indices[1]
   return system._replace(
-    indices=kept_indices.evaluate(_killed_ends, *ends, p)[0],
+    indices=kept_indices.evaluate(killed_ends, *ends, p)[0],
     weights=array_utils.joined(weights, killing),
   )
 
 
-def _killed_ends(sources: Array, targets: Array, p: int) -> tuple[Array]:
+def killed_ends(sources: Array, targets: Array, p: int) -> tuple[Array]:
   """Returns the indices of edges and of killing edges, (2, m + p)."""
   phases = structures.cast(onp.arange(p), "int32")
   indices = np.stack([structures.cast(x, "int32") for x in (sources, targets)])

@@ -46,6 +46,7 @@ class StateChain(NamedTuple):
     targets: the states that they enter, int32 (m,), on the host. No transition
       leads from a state to itself: such have no effect.
     weights: their rates, or probabilities of a step, (..., m).
+    leaving: the sums of the weights that leave the states, (..., p).
     num_states: p.
     good: whether all values are valid, (...).
     checks: the rules of the values.
@@ -55,6 +56,7 @@ class StateChain(NamedTuple):
   sources: onp.ndarray
   targets: onp.ndarray
   weights: Array
+  leaving: Array
   num_states: int
   good: Array
   checks: tuple[Check, ...]
@@ -194,7 +196,8 @@ def _chain(
     sources, targets = sources[moves], targets[moves]
     weights = np.take(weights, moves, axis=-1)
   rank = static.rank(weights) - 1
-  good = np.ones_like(np.sum(weights, axis=-1)) > 0
+  leaving = array_ops.segment_sum(weights, sources, num_states)
+  good = np.ones_like(leaving[..., 0]) > 0
   for check in checks:
     axes = tuple(range(rank, static.rank(check.good)))
     good = good & np.all(check.good, axis=axes)
@@ -202,6 +205,7 @@ def _chain(
     onp.asarray(sources, onp.int32),
     onp.asarray(targets, onp.int32),
     weights,
+    leaving,
     num_states,
     good,
     tuple(checks),

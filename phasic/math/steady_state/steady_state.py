@@ -27,9 +27,11 @@ from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.elimination import chain_solves
+from phasic.math.elimination import killing
 from phasic.math.model.model_types import SubgeneratorLike, SubtransitionLike
 from phasic.math.numeric import array_utils
 from phasic.math.numeric import exact_sums
+from phasic.math.numeric import kept_indices
 from phasic.math.steady_state import state_chains
 
 _SEVERAL = (
@@ -37,7 +39,6 @@ _SEVERAL = (
   "long run depends on its start; give one class, or make the other states "
   "lead to it"
 )
-_OUT_OF_RANGE = "expected times in the states are out of the range of numbers"
 
 # Cycles start in another state if the chain spends so many times longer in it.
 _MUCH_LONGER = 16.0
@@ -138,8 +139,7 @@ def evaluate_reward_rate(
   known = static.concrete(rewards)
   if known is not None and not onp.all(onp.isfinite(known)):
     user_warnings.warn(f"{name}: rewards must be finite; the result is NaN")
-  probs = evaluate(name, chain, structures.cast(rewards, static.wide_float()))
-  return probs
+  return evaluate(name, chain, structures.cast(rewards, static.wide_float()))
 
 
 def evaluate(
@@ -157,10 +157,7 @@ def evaluate(
   if not array_utils.are_true(unique & chain.good):
     probs = probs * np.where(unique & chain.good, 1.0, math.nan)[..., None]
     if array_utils.has_nan(probs) and user_warnings.warns_of_nan():
-      several = static.concrete(unique)
-      why = state_chains.reason(chain)
-      if not why:
-        why = _SEVERAL if not onp.all(several) else _OUT_OF_RANGE
+      why = state_chains.reason(chain) or _SEVERAL
       user_warnings.warn(f"{name} is NaN: {why}")
   if rewards is not None:
     finite = np.where(np.isfinite(rewards), rewards, math.nan)
@@ -177,10 +174,7 @@ def _probs(chain: state_chains.StateChain) -> tuple[Array, Array]:
   """
   fixed = autodiff.stop_gradient
   constant = chain._replace(weights=fixed(chain.weights))
-  none = np.where(chain.good, 0.0, 0.0)[..., None]
-  zeros = structures.cast(none, static.wide_float()) + np.zeros(
-    chain.num_states
-  )
+  zeros = np.zeros_like(chain.leaving)
   states = zeros + onp.arange(chain.num_states)
   first = np.where(states == 0, 1.0, zeros)
   times = _cycle(chain, first, first)
@@ -224,18 +218,13 @@ def _cycle(
   """
   p = chain.num_states
   enters = np.take(start, chain.targets, axis=-1) > 0
-  leaving = array_ops.segment_sum(chain.weights, chain.sources, p)
   back = array_ops.segment_sum(
     np.where(enters, chain.weights, 0.0), chain.sources, p
   )
-  stuck = (start > 0) & (leaving == 0)
+  stuck = (start > 0) & (chain.leaving == 0)
   ends = back + np.where(stuck, 1.0, 0.0)
-  states = onp.arange(p, dtype=onp.int32)
-  indices = onp.stack(
-    [
-      onp.concatenate([chain.sources, states]),
-      onp.concatenate([chain.targets, onp.full_like(states, p)]),
-    ]
+  (indices,) = kept_indices.evaluate(
+    killing.killed_ends, chain.sources, chain.targets, p
   )
   weights = array_utils.joined(np.where(enters, 0.0, chain.weights), ends)
   system = chain_solves.Weighted(indices, weights)
