@@ -170,6 +170,7 @@ TESTS = {
     "contract/distribution_tests": dict(
         files = [
             "closures/closure_test",
+            "closures/count_test",
             "contract/argument_errors_test",
             "contract/argument_rules_test",
             "contract/bad_arguments_test",
@@ -215,6 +216,8 @@ TESTS = {
             "families/families_residual_life_test",
             "families/families_truncated_test",
             "families/families_warnings_test",
+            "families/partial_means_test",
+            "families/shifted_test",
             "moments/generating_functions_test",
             "moments/renewals_test",
             "quadrature/heavy_moments_test",

@@ -20,6 +20,9 @@ from phasic.distributions.closures.closures import convolution
 from phasic.distributions.closures.closures import maximum
 from phasic.distributions.closures.closures import minimum
 from phasic.distributions.closures.closures import mixture
+from phasic.distributions.closures.counts import finite_count
+from phasic.distributions.closures.counts import negative_binomial
+from phasic.distributions.closures.counts import poisson
 from phasic.distributions.closures.repeated import order_statistic
 from phasic.distributions.closures.repeated import random_sum
 from phasic.distributions.epochs.epochs import Epochs
@@ -55,6 +58,7 @@ from phasic.distributions.wrapped.fast_growth import MatrixLogLogistic
 from phasic.distributions.wrapped.fast_growth import MatrixLogNormal
 from phasic.distributions.wrapped.fast_growth import MatrixPareto
 from phasic.distributions.wrapped.residual_life import ResidualLife
+from phasic.distributions.wrapped.shifted import Shifted
 from phasic.distributions.wrapped.slow_growth import MatrixGompertz
 from phasic.distributions.wrapped.slow_growth import MatrixWeibull
 from phasic.distributions.wrapped.transformed_phase_type import (
@@ -94,18 +98,22 @@ __all__ = [
   "PiecewiseConstantLimit",
   "ReparameterizationType",
   "ResidualLife",
+  "Shifted",
   "Support",
   "TransformedPhaseType",
   "TruncatedPhaseType",
   "ZeroInflated",
   "convolution",
+  "finite_count",
   "kl_divergence",
   "maximum",
   "minimum",
   "mixture",
+  "negative_binomial",
   "order_statistic",
   "piecewise_constant",
   "piecewise_constant_limit",
+  "poisson",
   "random_sum",
   "register_kl",
 ]

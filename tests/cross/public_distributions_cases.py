@@ -117,6 +117,7 @@ FAMILIES: dict[str, Callable[[Substrate], Any]] = {
   ),
   "NegativeBinomialTrials": lambda x: x.trials(),
   "ResidualLife": lambda x: x.pd.ResidualLife(x.erlang(), x.array(2.5)),
+  "Shifted": lambda x: x.pd.Shifted(x.erlang(), x.array(0.05)),
   "TruncatedPhaseType": lambda x: x.pd.TruncatedPhaseType(
     x.erlang(), x.array(0.05), x.array(64.0)
   ),
@@ -142,10 +143,14 @@ OF_EDGES: dict[str, Callable[[Substrate], Any]] = {
 
 FUNCTIONS: dict[str, Callable[[Substrate], Any]] = {
   "convolution": lambda x: x.pd.convolution([x.erlang(), x.erlang()]),
+  "finite_count": lambda x: x.pd.finite_count(x.array([0.25, 0.5, 0.25])),
   "maximum": lambda x: x.pd.maximum([x.erlang(), x.erlang()]),
   "minimum": lambda x: x.pd.minimum([x.erlang(), x.erlang()]),
   "mixture": lambda x: x.pd.mixture(
     x.array([0.25, 0.75]), [x.trials(), x.trials()]
+  ),
+  "negative_binomial": lambda x: x.pd.negative_binomial(
+    x.array(1.5), x.array(0.75)
   ),
   "order_statistic": lambda x: x.pd.order_statistic(x.erlang(), 3, 2),
   "piecewise_constant": lambda x: x.pd.piecewise_constant(
@@ -158,6 +163,7 @@ FUNCTIONS: dict[str, Callable[[Substrate], Any]] = {
     lambda dist: dist.mean(),
     1e-3,
   )[:2],
+  "poisson": lambda x: x.pd.poisson(x.array(0.5)),
   "random_sum": lambda x: x.pd.random_sum(x.trials(), x.erlang()),
 }
 

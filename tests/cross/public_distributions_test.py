@@ -278,6 +278,7 @@ class AnchorTest(comparisons.TestCase):
       ("ZeroInflated", erlang.logpdf(times) + onp.log(0.75)),
       ("ResidualLife", erlang.logpdf(times + 2.5) - erlang.logsf(2.5)),
       ("Equilibrium", erlang.logsf(times) + onp.log(0.8 / 2)),
+      ("Shifted", erlang.logpdf(times - 0.05)),
     ):
       with self.subTest(name):
         self.assert_agrees(FAMILIES[name](x).log_prob(times), truth, 1e-12)

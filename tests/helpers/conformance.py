@@ -65,7 +65,7 @@ if MODE != "numpy":
   _OF_DERIVATIVES = MODES
 
 # Bounds, and times that are integers.
-_FIXED = ("low", "high", "time")
+_FIXED = ("low", "high", "time", "delay")
 _MANY_DIGITS = (
   *("hypoexponential", "near_rates", "coxian", "acyclic"),
   *("trials", "failures", "residual_trials", "truncated_trials"),

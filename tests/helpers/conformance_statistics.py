@@ -19,6 +19,8 @@ _ARGUMENTS = {
   "laplace_transform": 0.5,
   "moment_generating_function": -0.25,
   "probability_generating_function": 0.5,
+  "limited_expected_value": float(law_statistics.LIMIT),
+  "mean_residual_life": float(law_statistics.LIMIT),
 }
 
 
@@ -102,7 +104,7 @@ def nodes(
   # Densities that decrease twice as fast as an exponential need more points.
   per_unit = 96 if family == "gompertz" else 36
   jumps = {t for each in parameters for t in each.get("boundaries", ())}
-  ends = [0, *sorted(jumps), mpmath.inf]
+  ends = [parameters[0].get("delay", 0), *sorted(jumps), mpmath.inf]
   if "high" in parameters[0]:
     ends = [parameters[0]["low"], parameters[0]["high"]]
   discrete = conformance.CASES[family].discrete

@@ -280,6 +280,12 @@ CASES: dict[str, Case] = {
     _TIMES,
     atom=True,
   ),
+  "shifted": Case(
+    _of_erlang(pd.Shifted),
+    {"rate": 0.8, "delay": 1.25},
+    lambda rate, delay: oracle.shifted(oracle.erlang(2, rate), delay),
+    (1.25 + 2.0**-40, 1.5, 2.0, 7.0, 40.0, 600.0),
+  ),
   "residual_life": Case(
     _residual,
     {"mixture_probs": [0.75, 0.25], "rates": [3.0, 0.5], "time": 2.5},

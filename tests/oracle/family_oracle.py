@@ -176,3 +176,19 @@ def residual(law: Law, time: Any) -> Law:
     lambda t: (total - law.sf(time + t)) / total,
     lambda t: law.sf(time + t) / total,
   )
+
+
+def shifted(law: Law, delay: Any) -> Law:
+  """Returns the distribution of X + delay."""
+
+  def later(function: Function, before: int) -> Function:
+    return lambda t: function(t - delay) if t >= delay else mpf(before)
+
+  second = law.second + 2 * delay * law.mean + delay**2
+  return Law(
+    later(law.prob, 0),
+    later(law.cdf, 0),
+    later(law.sf, 1),
+    law.mean + delay,
+    second,
+  )

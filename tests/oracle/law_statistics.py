@@ -27,10 +27,13 @@ class Nodes(NamedTuple):
   Attributes:
     values: integers, or times; the least one comes first.
     weights: the weights, one for an atom.
+    ends: the ends of the support and jumps of the density between them; none
+      for integers.
   """
 
   values: tuple[Any, ...]
   weights: tuple[Any, ...]
+  ends: tuple[Any, ...] = ()
 
   def masses(self, law: family_oracle.Law) -> list[Any]:
     """Computes densities or probabilities at the points; an atom comes first."""
@@ -93,7 +96,7 @@ def nodes(
           break
         values.append(t)
         weights.append(weight)
-  return Nodes(tuple(values), tuple(weights))
+  return Nodes(tuple(values), tuple(weights), tuple(ends))
 
 
 def _node(s: Any, low: Any, high: Any) -> tuple[Any, Any]:
@@ -153,6 +156,34 @@ def _laplace(u: float) -> Statistic:
   )
 
 
+# The value at which partial means are taken.
+LIMIT = 2
+
+
+def _limited_expected_value(
+  law: family_oracle.Law, at: Nodes, near: family_oracle.Law
+) -> Any:
+  """Computes E min(X, 2) as an integral, or a sum, of P(X > t)."""
+  del law
+  if not at.ends:
+    first = int(at.values[0])
+    later = [near.sf(mpmath.mpf(k)) for k in range(first, LIMIT)]
+    return mpmath.fsum([min(first, LIMIT), *later])
+  inside = [mpmath.mpf(t) for t in at.ends if t < LIMIT]
+  if not inside:
+    return mpmath.mpf(LIMIT)
+  return inside[0] + mpmath.quad(near.sf, [*inside, LIMIT])
+
+
+def _mean_residual_life(
+  law: family_oracle.Law, at: Nodes, near: family_oracle.Law
+) -> Any:
+  """Computes E[X - 2 | X > 2]."""
+  beyond = _raw(1)(law, at, near) - _limited_expected_value(law, at, near)
+  low = at.ends[0] if at.ends else at.values[0] - 1
+  return beyond / (near.sf(mpmath.mpf(LIMIT)) if low < LIMIT else 1)
+
+
 # Statistics of a distribution near `law`, by method.
 STATISTICS: dict[str, Statistic] = {
   "mean": _raw(1),
@@ -166,6 +197,8 @@ STATISTICS: dict[str, Statistic] = {
     near, at, lambda k: mpmath.mpf(1) / 2**k
   ),
   "entropy": lambda law, at, near: entropy(near, at),
+  "limited_expected_value": _limited_expected_value,
+  "mean_residual_life": _mean_residual_life,
 }
 
 

@@ -16,7 +16,14 @@ from phasic.distributions.base import samples
 from phasic.internal import random
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import ArrayLike, Integer, Result, Seed, ShapeLike
+from phasic.internal.arrays import (
+  Array,
+  ArrayLike,
+  Integer,
+  Result,
+  Seed,
+  ShapeLike,
+)
 from phasic.math.elimination import chain_calls
 from phasic.math.elimination import chain_passages
 from phasic.math.model import chain
@@ -199,69 +206,11 @@ class AbsorptionTime(chain_hooks.ChainHooks):
       value,
     )
 
-  def mean_residual_life(self, value: ArrayLike) -> Result:
-    """Returns E[X - t | X > t], broadcast over value and batch.
+  def _mean_residual_life(self, value: Array) -> Array:
+    return renewals.mean_residual_life(self._model(), value, self._DISCRETE)
 
-    It is the mean time to absorption from each phase, averaged over
-    `ResidualLife(self, value)`'s initial masses: all terms are >= 0, so that the
-    relative error stays below 1e-12 or so at any t. It is inf where absorption
-    may never come, and NaN where X > t cannot be, where the phase probabilities
-    cannot be computed, and where phases whose probabilities underflow might
-    matter. Derivatives in the chain's parameters are NaN where a rate times t
-    is above 1e10, as less than six digits would be left.
-
-    Args:
-      value: t, (...), finite and >= 0, else the result is NaN.
-
-    Raises:
-      TypeError: dtypes differ.
-      ValueError: shapes do not fit.
-
-    Example: nothing is left but the last stage.
-
-      >>> from phasic.distributions import Erlang
-      >>> dist = Erlang(2, 1.0)
-      >>> values = dist.mean_residual_life([0.0, 9.0, 9999.0])
-      >>> [f"{float(value):.6f}" for value in values]
-      ['2.000000', '1.100000', '1.000100']
-
-    Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
-    """
-    value = self._checked("mean_residual_life", value)
-    return self._result(
-      "mean_residual_life",
-      renewals.mean_residual_life(self._model(), value, self._DISCRETE),
-      value,
-    )
-
-  def limited_expected_value(self, value: ArrayLike) -> Result:
-    """Returns E[min(X, t)], broadcast over value and batch.
-
-    It is the integral of P(X > u) from 0 to t, in discrete time the sum over u
-    < t; also where absorption may never come. As t grows it tends to `mean()`.
-
-    Args:
-      value: t, (...), finite and >= 0, else the result is NaN.
-
-    Raises:
-      TypeError: dtypes differ.
-      ValueError: shapes do not fit.
-
-    Example: what an insurer pays for losses of up to two.
-
-      >>> from phasic.distributions import Erlang
-      >>> print(f"{float(Erlang(1, 0.5).limited_expected_value(2.0)):.6f}")
-      1.264241
-
-    Reference: S. A. Klugman, H. H. Panjer, G. E. Willmot, Loss models, 2012,
-      sec. 3.1.
-    """
-    value = self._checked("limited_expected_value", value)
-    return self._result(
-      "limited_expected_value",
-      renewals.limited_expected_value(self._model(), value, self._DISCRETE),
-      value,
-    )
+  def _limited_expected_value(self, value: Array) -> Array:
+    return renewals.limited_expected_value(self._model(), value, self._DISCRETE)
 
 
 _T = TypeVar("_T", bound=AbsorptionTime)

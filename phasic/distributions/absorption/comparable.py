@@ -12,7 +12,7 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array
+from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import nan_table
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import quadrature_points
@@ -24,6 +24,81 @@ class Comparable(distribution.Distribution):
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
   `math.quadrature_points`.
   """
+
+  def __add__(self, delay: ArrayLike) -> Comparable:
+    """Returns the distribution of X + delay, `Shifted(self, delay)`."""
+    from phasic.distributions.wrapped import shifted
+
+    return shifted.delayed(self, delay)
+
+  __radd__ = __add__
+  # NumPy arrays leave the sum to the method above.
+  __array_ufunc__ = None
+
+  def mean_residual_life(self, value: ArrayLike) -> Result:
+    """Returns E[X - t | X > t], broadcast over value and batch.
+
+    Nothing is subtracted, so that the relative error stays small at any t: for
+    a time until absorption below 1e-12 or so, as it is the mean time to
+    absorption from each phase, averaged over `ResidualLife(self, value)`'s
+    initial masses. It is inf where absorption may never come or the tail is so
+    heavy that there is no mean, and NaN where X > t cannot be, where the phase
+    probabilities cannot be computed, and where phases whose probabilities
+    underflow might matter. Derivatives in the chain's parameters are NaN where
+    a rate times t is above 1e10, as less than six digits would be left.
+
+    Args:
+      value: t, (...), finite and >= 0, else the result is NaN.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: nothing is left but the last stage.
+
+      >>> from phasic.distributions import Erlang
+      >>> dist = Erlang(2, 1.0)
+      >>> values = dist.mean_residual_life([0.0, 9.0, 9999.0])
+      >>> [f"{float(value):.6f}" for value in values]
+      ['2.000000', '1.100000', '1.000100']
+
+    Reference: D. R. Cox, D. Oakes, Analysis of survival data, 1984, ch. 2.
+    """
+    value = self._checked("mean_residual_life", value)
+    mean = self._mean_residual_life(value)
+    return self._result("mean_residual_life", mean, value)
+
+  def limited_expected_value(self, value: ArrayLike) -> Result:
+    """Returns E[min(X, t)], broadcast over value and batch.
+
+    It is the integral of P(X > u) from 0 to t, in discrete time the sum over u
+    < t; also where absorption may never come. As t grows it tends to `mean()`.
+
+    Args:
+      value: t, (...), finite and >= 0, else the result is NaN.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: what an insurer pays for losses of up to two.
+
+      >>> from phasic.distributions import Erlang
+      >>> print(f"{float(Erlang(1, 0.5).limited_expected_value(2.0)):.6f}")
+      1.264241
+
+    Reference: S. A. Klugman, H. H. Panjer, G. E. Willmot, Loss models, 2012,
+      sec. 3.1.
+    """
+    value = self._checked("limited_expected_value", value)
+    mean = self._limited_expected_value(value)
+    return self._result("limited_expected_value", mean, value)
+
+  def _mean_residual_life(self, value: Array) -> Array:
+    self._missing("mean_residual_life")
+
+  def _limited_expected_value(self, value: Array) -> Array:
+    self._missing("limited_expected_value")
 
   def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
     """Returns quadrature points with this distribution's densities there."""

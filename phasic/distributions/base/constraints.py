@@ -76,7 +76,11 @@ class Constraint:
 
   def check(self, name: str, x: Array) -> Array:
     """Checks the values of a parameter and returns it; messages use `name`."""
-    return check(name, x, self._holds(x, self.may_be_zero), self._rule)
+    return check(name, x, self.holds(x), self._rule)
+
+  def holds(self, x: _X) -> _X:
+    """Returns which numbers are in the set, on the host or not."""
+    return self._holds(x, self.may_be_zero)
 
   def _holds(self, x: _X, may_be_zero: bool) -> _X:
     """Returns which numbers are in the set, to which zero may be added."""

@@ -11,11 +11,13 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import constraints
 from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
 from phasic.distributions.base import method_results
 from phasic.distributions.families import named_family
 from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
@@ -23,6 +25,8 @@ from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
 from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
+from phasic.math.model import plausible
+from phasic.math.model import single_rounding
 
 # The type of a closure's result: a phase-type distribution in continuous or
 # discrete time.
@@ -153,7 +157,21 @@ def combined(
     options: for the constructor.
   """
   conversions.warn_of_variables(name, *children)
-  dtype = children[0].dtype
+  checked = any(child.validate_args for child in children)
+  arguments: declared.Options = {"validate_args": checked, "name": name}
+  return made(chain, children[0].dtype, arguments | options)
+
+
+def made(
+  chain: chain_parts.ChainParts, dtype: str, options: declared.Options
+) -> PhaseType:
+  """Returns the distribution of `ChainParts`, whose values have been checked.
+
+  Args:
+    chain: the parts.
+    dtype: of the distribution.
+    options: for the constructor.
+  """
   sources, targets, weights = chain_parts.edge_arrays(chain)
   initial, weights = (
     structures.cast(x, dtype) for x in (chain.initial, weights)
@@ -162,15 +180,50 @@ def combined(
     atom = structures.constant(onp.zeros(()), dtype)
   else:
     atom = structures.cast(chain.atom, dtype)
-  checked = any(child.validate_args for child in children)
-  arguments: declared.Options = {"validate_args": checked, "name": name}
-  arguments |= options
-  # The given distributions have already warned of invalid values.
+  # Who gave the values has been warned of invalid ones.
   with user_warnings.derived():
     if chain.stay is None:
       rates = edge_rates.EdgeRates(sources, targets, weights)
-      return phase_type.PhaseType(initial, rates, None, atom, **arguments)
+      return phase_type.PhaseType(initial, rates, None, atom, **options)
     probs = edge_probs.EdgeProbs(sources, targets, weights)
     return discrete_phase_type.DiscretePhaseType(
-      initial, probs, None, atom, **arguments
+      initial, probs, None, atom, **options
     )
+
+
+def checked_values(
+  what: str,
+  name: str,
+  x: Array,
+  constraint: constraints.Constraint,
+  options: declared.Options,
+  validates: bool = False,
+) -> Array:
+  """Checks the values of an array that a closure takes, and returns them.
+
+  With `validate_args` an invalid value raises, else it causes a warning. Sums
+  that are off by the rounding of float32 are corrected, with a warning.
+
+  Args:
+    what: the name of the closure.
+    name: the name of the array.
+    x: the array.
+    constraint: its rule.
+    options: of the closure.
+    validates: `validate_args` where the options have none.
+  """
+  validates = options.get("validate_args", validates)
+  raw_arguments.check_flags(validate_args=validates)
+  if validates:
+    return constraint.check(name, x)
+  known = plausible.values_at_hand([x])
+  if known is None or plausible.is_parameter(known[0], constraint.name):
+    return x
+  x, _, text = single_rounding.mended(name, x, known[0], constraint.name)
+  try:
+    constraint.check(name, x)
+  except ValueError as error:
+    text = str(error)
+  if text:
+    user_warnings.warn(f"{what}: {text}")
+  return x

@@ -22,15 +22,11 @@ from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
 from phasic.distributions.families import named_family
 from phasic.internal import dtypes
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal import user_warnings
-from phasic.internal.arrays import Array, ArrayLike
+from phasic.internal.arrays import ArrayLike
 from phasic.math.closures import chain_parts
 from phasic.math.closures import closures
-from phasic.math.model import plausible
-from phasic.math.model import single_rounding
 
 
 def convolution(
@@ -216,15 +212,15 @@ def mixture(
   )
   phases = sum(one.num_phases for one in distributions)
   chain_parts.check_size("the mixture", phases, 0)
-  validates = options.get(
-    "validate_args", any(x.validate_args for x in distributions)
-  )
-  raw_arguments.check_flags(validate_args=validates)
   children = [closure_parts.parts(one) for one in distributions]
-  if validates:
-    weights = constraints.PROBABILITIES.check("probs", weights)
-  else:
-    weights = _looked_at(weights)
+  weights = closure_parts.checked_values(
+    "mixture",
+    "probs",
+    weights,
+    constraints.PROBABILITIES,
+    options,
+    any(x.validate_args for x in distributions),
+  )
   wide = structures.cast(weights, static.wide_float())
   good = np.all(weights >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(weights), float("nan"))
@@ -232,25 +228,6 @@ def mixture(
   return closure_parts.combined(
     closures.mixture(wide, children), distributions, "Mixture", options
   )
-
-
-def _looked_at(probs: Array) -> Array:
-  """Returns mixture probabilities; warns if they are known and invalid.
-
-  Sums that are off by the rounding of float32 are corrected.
-  """
-  known = plausible.values_at_hand([probs])
-  name = constraints.PROBABILITIES.name
-  if known is None or plausible.is_parameter(known[0], name):
-    return probs
-  probs, _, text = single_rounding.mended("probs", probs, known[0], name)
-  try:
-    constraints.PROBABILITIES.check("probs", probs)
-  except ValueError as error:
-    text = str(error)
-  if text:
-    user_warnings.warn(f"mixture: {text}")
-  return probs
 
 
 def _folded(

@@ -91,7 +91,8 @@ def random_sum(
   is beta (I - z B)^-1, and z' = P(N = 0) + z beta (I - z B)^-1 b.
 
   Args:
-    count: the distribution of N, a discrete phase-type distribution.
+    count: the distribution of N, a discrete phase-type distribution; `poisson`,
+      `negative_binomial` and `finite_count` make one of other numbers.
     distribution: the distribution of each X_i, a time or a number of steps; its
       batch broadcasts with that of the count.
     **options: as in `convolution`.

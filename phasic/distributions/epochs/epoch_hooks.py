@@ -262,6 +262,12 @@ class EpochHooks(comparable.Comparable, kept_results.Keeper):
   def _moment_generating_function(self, s: Array) -> Array:
     return self._at_times(epoch_moments.moment_generating_function, s)
 
+  def _mean_residual_life(self, value: Array) -> Array:
+    return self._at_times(epoch_moments.mean_residual_life, value)
+
+  def _limited_expected_value(self, value: Array) -> Array:
+    return self._at_times(epoch_moments.limited_expected_value, value)
+
   def _mean(self) -> Array:
     times = epoch_levels.sojourn_times(self._history())
     first, *others = (np.sum(x, axis=-1) for x in times)

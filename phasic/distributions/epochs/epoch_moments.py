@@ -144,12 +144,44 @@ def _below(
   return np.where(inside, 2.0 * integral, 0.0)
 
 
-def _above(stage: epoch_stages.Stage, since: Array) -> Array:
+def limited_expected_value(stages: epoch_values.Stages, time: Array) -> Array:
+  """Computes E[min(X, t)], the integral of P(X > u) over u < t."""
+  total: Array | float = 0.0
+  for stage in stages:
+    since = time - stage.start
+    length = since if stage.length is None else np.minimum(since, stage.length)
+    inside = since > 0.0
+    length = np.where(inside, length, epoch_stages.time_within(stage))
+    share = _share(stage._replace(start=0.0, length=length), 1)
+    total = total + np.where(inside, share, 0.0)
+  good = (time >= 0.0) & (time < math.inf)
+  return np.where(good, total, math.nan)
+
+
+def mean_residual_life(stages: epoch_values.Stages, time: Array) -> Array:
+  """Computes E[X - t | X > t], the integral of P(X > u | X > t) over u > t."""
+  log_left = epoch_values.log_survival_function(stages, time)
+  total: Array | float = 0.0
+  for stage in stages:
+    since = time - stage.start
+    log_mass = stage.log_mass - log_left
+    if stage.length is not None:
+      # What a stage that is over has left counts for nothing.
+      log_mass = np.where(since >= stage.length, 0.0, log_mass)
+    total = total + _above(stage._replace(log_mass=log_mass), since, 1)
+  good = (time >= 0.0) & (time < math.inf) & (log_left > -math.inf)
+  return np.where(good, total, math.nan)
+
+
+def _above(stage: epoch_stages.Stage, since: Array, order: int = 2) -> Array:
   """Computes 2 times the integral of (t - c) S(t) over a stage's times t > c.
+
+  With order one it is the integral of S(t).
 
   Args:
     stage: the stage.
     since: c less its start, (...).
+    order: two or one.
   """
   inside = since > 0.0
   some = epoch_stages.time_within(stage)
@@ -171,7 +203,7 @@ def _above(stage: epoch_stages.Stage, since: Array) -> Array:
     stage.log_mass + np.where(inside, transient.log_mass, 0.0),
     None,
   )
-  return np.where(passed, 0.0, _share(rest, 2))
+  return np.where(passed, 0.0, _share(rest, order))
 
 
 def quantile(stages: epoch_values.Stages, u: Array) -> Array:

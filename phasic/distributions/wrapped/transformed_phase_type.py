@@ -11,9 +11,11 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
+from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import transformed_times
 from phasic.internal import autodiff
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array, Result
 from phasic.math.model.model_types import Model
 from phasic.math.quadrature import expectations
@@ -132,6 +134,29 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
     if self._GROWS_SLOWLY:
       return self._mean_and_variance()[0]
     return self._moment(1)
+
+  def _limited_expected_value(self, value: Array) -> Array:
+    inside = (value > 0.0) & (value < math.inf)
+    limit = self._time(np.where(inside, value, 1.0))
+    model = self._batch_model()
+    mean = expectations.limited(model, limit, self._log_growth)
+    mean = np.where(inside, mean, 0.0 * mean)
+    return np.where(inside | (value == 0.0), mean, math.nan)
+
+  def _mean_residual_life(self, value: Array) -> Array:
+    # With R the residual life of X after h(y), it is the mean of the function
+    # g(h(y) + R) - g(h(y)), which is zero at zero.
+    good = (value >= 0.0) & (value < math.inf)
+    after = self._time(np.where(good, value, 1.0))
+    with user_warnings.derived():
+      residual = residual_life.ResidualLife(self.distribution, after)
+      rest = self.copy(distribution=residual, validate_args=False)
+    if self._GROWS_SLOWLY:
+      nodes = expectations.all_times(rest._batch_model())
+    else:
+      nodes = rest._nodes_of_moment(1)
+    mean = nodes.integral(self._log_growth(after + nodes.times))
+    return np.where(good, mean, math.nan)
 
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:

@@ -54,13 +54,52 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     raise NotImplementedError
 
   def _mean(self) -> Array:
+    return self._mean_between(*self._bounds()[1:], lambda x, rest: x + rest)
+
+  def _mean_between(
+    self,
+    before: Array,
+    high: Array,
+    shifted: Callable[[Array, Array], Array],
+  ) -> Array:
+    """Computes a statistic from E[X - before | before < X <= high]."""
     return self._from_residual_life(
       lambda dist: dist._mean(),
       lambda model, limit, discrete: truncated_moments.raw_moments(
         model, limit, 1, discrete
       )[..., 0],
-      lambda shift, rest: shift + rest,
+      shifted,
+      (before, high),
     )
+
+  def _log_share(
+    self, lower: Array, upper: Array, before: Array, high: Array
+  ) -> Array:
+    """Computes log P(lower < X <= upper | before < X <= high)."""
+    raise NotImplementedError
+
+  def _limited_expected_value(self, value: Array) -> Array:
+    low, before, high = self._bounds()
+    inside = (value > np.maximum(before, 0.0)) & (value < high)
+    some = np.where(inside, value, high)
+    ended = self._mean_between(before, some, lambda x, rest: x + rest)
+    share = np.exp(self._log_share(before, some, before, high))
+    left = np.exp(self._log_share(some, high, before, high))
+    # At and above the upper bound nothing is left, and all has ended.
+    least = np.where(value < high, value, 0.0)
+    result = np.where(share > 0.0, share * ended, 0.0) + least * left
+    result = np.where((value < high) & np.logical_not(inside), value, result)
+    good = (value >= 0.0) & (value < math.inf) & (low == low)
+    return np.where(good, result, math.nan)
+
+  def _mean_residual_life(self, value: Array) -> Array:
+    _, before, high = self._bounds()
+    good = (value >= 0.0) & (value < high)
+    after = np.maximum(before, np.where(good, value, 0.0))
+    # What is below the lower bound is added to what follows it.
+    wait = np.where(after > value, after - value, 0.0)
+    left = self._mean_between(after, high, lambda x, rest: rest + 0.0 * x)
+    return np.where(good, wait + left, math.nan)
 
   def _variance(self) -> Array:
     return self._from_residual_life(
@@ -82,7 +121,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       lambda model, limit, discrete: truncated_moments.raw_moments(
         model, limit, k, discrete
       ),
-      functools.partial(_shifted, k),
+      functools.partial(shifted_moment, k),
     )
 
   def _from_residual_life(
@@ -90,6 +129,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     whole: Callable[[absorption_time.AbsorptionTime], Array],
     limited: Callable[[Model, Array, bool], Array],
     shifted: Callable[[Array, Array], Array],
+    bounds: tuple[Array, Array] | None = None,
   ) -> Array:
     """Computes a statistic from the residual life after the lower bound.
 
@@ -98,8 +138,10 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
       limited: its function of a model, a limit, and whether time is discrete.
       shifted: the statistic of X plus a number, from the number and the
         statistic of X.
+      bounds: the largest value below the interval, and its upper bound; None
+        for those of this distribution.
     """
-    _, before, high = self._bounds()
+    before, high = self._bounds()[1:] if bounds is None else bounds
     shift = np.maximum(before, 0.0)
     high = self._limit(shift, high)
     with user_warnings.derived():
@@ -166,7 +208,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     return np.where(ended | unknown, math.nan, log_hazard)
 
 
-def _shifted(k: int, shift: Array, rest: Array) -> Array:
+def shifted_moment(k: int, shift: Array, rest: Array) -> Array:
   """Computes E (shift + X)^k from E X, ..., E X^k, (..., k)."""
   # All terms are nonnegative, so the result is inf if E X is inf.
   endless = rest[..., 0] == math.inf

@@ -34,15 +34,20 @@ class WrappedDistribution(comparable.Comparable):
 
   # Whether the wrapped distribution may be discrete.
   _TAKES_DISCRETE = True
+  # The class of distributions that may be wrapped, and its name in messages.
+  _WRAPS: type[comparable.Comparable] = absorption_time.AbsorptionTime
+  _WRAPPED_RULE = "of phase type"
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters, see `Parameterized`."""
     wrapped = parameters["distribution"]
     hooks.check_substrate("distribution", wrapped)
     name = type(wrapped).__name__
-    if not isinstance(wrapped, absorption_time.AbsorptionTime):
-      raise TypeError(f"distribution is {name}: it must be of phase type")
-    if wrapped._DISCRETE and not self._TAKES_DISCRETE:
+    if not isinstance(wrapped, self._WRAPS):
+      raise TypeError(
+        f"distribution is {name}: it must be {self._WRAPPED_RULE}"
+      )
+    if not self._TAKES_DISCRETE and wrapped._DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {
       name: conversions.settled(name, parameters[name])

@@ -196,6 +196,8 @@ def _values(
 # expectation and are omitted, see `numerical_distributions`.
 _LONGEST = 170.0
 _LOG_LEFT = 62.0
+# The last point is exp(-_LOG_NEAR) times an interval's length from its end.
+_LOG_NEAR = 45.0
 
 
 class MomentQuadrature:
@@ -231,6 +233,18 @@ class MomentQuadrature:
     log_value = _wide(log_value)
     with onp.errstate(all="ignore"):  # The expectation may be inf.
       terms = quadrature.masses(self.logs, self.rule.log_weights + log_value)
+      return self._result(quadrature.total(self.rule, terms))
+
+  def integral(self, log_growth: Array) -> Array:
+    """Computes E[g(X) - g(0)], the integral of g'(x) P(X > x).
+
+    Args:
+      log_growth: log g' at the quadrature points, (n, ...).
+    """
+    logs = self.distribution.value("log_survival", self.times)
+    with onp.errstate(all="ignore"):  # The expectation may be inf.
+      weights = self.rule.log_weights + _wide(log_growth)
+      terms = quadrature.masses(logs, weights)
       return self._result(quadrature.total(self.rule, terms))
 
   def variance(self, log_value: Array, mean: Array) -> Array:
@@ -285,6 +299,49 @@ def tilted(model: Model, growth: Array) -> MomentQuadrature:
   )
   points.undefined = points.undefined + np.where(lost, math.nan, 0.0)
   return points
+
+
+def all_times(model: Model) -> MomentQuadrature:
+  """Builds a rule for E g(X), for g that grows at most like a power."""
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  last = distribution.last
+  endless = last == math.inf
+  undefined = np.where(endless, math.inf, np.zeros_like(last))
+  return MomentQuadrature(distribution, np.where(endless, 1.0, last), undefined)
+
+
+def limited(
+  model: Model, limit: Array, log_growth: Callable[[Array], Array]
+) -> Array:
+  """Computes E[g(min(X, t))], the integral of g'(x) P(X > x) over x < t.
+
+  Points u of the half line are mapped to x = u / (1 + u / t).
+
+  Args:
+    model: as in `tilted`.
+    limit: t, (...), > 0 and finite, else the result is NaN.
+    log_growth: log g', of arrays in the model's dtype, the batch last; g(0) is
+      zero.
+  """
+  distribution = numerical_distributions.NumericalDistribution(
+    numerical_distributions.convert(model, False), False
+  )
+  limit = _wide(limit)
+  limit = np.where((limit > 0) & (limit < math.inf), limit, math.nan)
+  fixed = autodiff.stop_gradient
+  rate = np.maximum(distribution.log_rate, 0.0 - np.log(limit))
+  last = fixed(limit * math.exp(_LOG_NEAR))
+  rule = quadrature.times(
+    fixed(rate), last, distribution.phases, distribution.dtype
+  )
+  share = rule.points / limit
+  times = structures.cast(rule.points / (1.0 + share), distribution.dtype)
+  logs = distribution.value("log_survival", times)
+  weights = rule.log_weights - 2.0 * np.log1p(share) + _wide(log_growth(times))
+  total = quadrature.total(rule, quadrature.masses(logs, weights))
+  return structures.cast(total, distribution.dtype)
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:

@@ -17,7 +17,7 @@ from tests.oracle import law_statistics
 
 _COUNTS = ("low", "high", "time")
 # Parameters at which densities jump, which quadrature must follow.
-_JUMPS = ("low", "high", "boundaries")
+_JUMPS = ("low", "high", "boundaries", "delay")
 
 
 class StatisticsDerivativesTest(test_case.TestCase):

@@ -1,0 +1,332 @@
+"""Distributions with a fixed delay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import dataclasses
+import math
+from typing import Self
+
+import numpy as np
+import numpy as onp
+
+from phasic.distributions.absorption import comparable
+from phasic.distributions.base import declared
+from phasic.distributions.base import hooks
+from phasic.distributions.base import method_results
+from phasic.distributions.base import observed_events
+from phasic.distributions.base import samples
+from phasic.distributions.base.parameter_properties import ParameterValue
+from phasic.distributions.wrapped import truncated_statistics
+from phasic.distributions.wrapped import wrapped_distribution
+from phasic.internal import static
+from phasic.internal import structures
+from phasic.internal.arrays import Array, ArrayLike, SanitizedSeed
+from phasic.math.model import value_checks
+from phasic.math.model import value_rules
+from phasic.math.model.value_rules import check
+from phasic.math.quadrature import quadrature_points
+from phasic.math.sampling import jump_chain
+
+
+@structures.register
+class Shifted(wrapped_distribution.HeldAround):
+  """The distribution of X + d, with a fixed delay d; `dist + d` makes one.
+
+  Its density at t is that of X at t - d, and an atom of X at zero is one at d.
+  X may be any distribution of one number: a time until absorption, a matrix
+  family, truncated or with epochs. A fixed delay is not of phase type, however
+  many phases there are; so sums and extremes do not take it. Delays by Erlang
+  stages are taken by all, but smear: see [delays](../how-to/delays.md).
+
+  Fits leave the delay as it is. Entropy and divergences of two with the same
+  delay are those of the X's.
+
+  Example: a service takes at least half an hour.
+
+    >>> from phasic.distributions import Erlang
+    >>> dist = Erlang(2, 4.0) + 0.5
+    >>> print(f"{float(dist.mean()):.6f}, {float(dist.cdf(0.5)):.6f}")
+    1.000000, 0.000000
+    >>> print(f"{float(dist.prob(0.75)):.6f}")
+    1.471518
+
+  References:
+    J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, sec. 2.5.
+  """
+
+  distribution: comparable.Comparable = declared.static(
+    "the distribution of X, of one number."
+  )
+  delay: declared.Required = declared.array(
+    0,
+    "nonnegative",
+    "d, (...), >= 0 and finite, in discrete time a whole number; its shape "
+    "broadcasts with the batch of the distribution.",
+    fitted=False,
+    jumps=True,
+  )
+
+  _WRAPS = comparable.Comparable
+  _WRAPPED_RULE = "a distribution of one number"
+
+  def _keep(self, parameters: Mapping[str, object]) -> None:
+    """Stores and checks the parameters, see `Parameterized`."""
+    super()._keep(parameters)
+    self._batch_shape()
+    self._check_values(self._delay)
+
+  def _is_whole(self) -> bool:
+    """Returns whether values are whole numbers."""
+    return self.distribution._support().constraint == "nonnegative_integer"
+
+  def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
+    delay = known["delay"]
+    good = (delay >= 0) & (delay < math.inf)
+    if self._is_whole():
+      good = good & (onp.floor(delay) == delay)
+    return bool(onp.all(good))
+
+  def _delay(self) -> Array:
+    """Returns d; if it breaks its rule it raises with `validate_args`, or is NaN."""
+    delay = self._arrays()["delay"]
+    good, rule = (delay >= 0) & (delay < math.inf), "it must be >= 0 and finite"
+    if self._is_whole():
+      good, rule = good & (np.floor(delay) == delay), value_rules.COUNT.text
+    if self.validate_args:
+      return check("delay", delay, good, rule)
+    return np.where(good, delay, math.nan)
+
+  def _reasons(self, value: ArrayLike, method: str) -> onp.ndarray:
+    """Returns why a method gives NaN at each value, "ok" where it does not."""
+    value = self._converted(value)
+    delay = self._delay()
+    bad = onp.isnan(comparable.host(delay))
+    delay = np.where(np.isnan(delay), 0.0, delay)
+    inner = self.distribution._reasons(value - delay, method)
+    lost = onp.logical_and(bad, inner == "ok")
+    rule = value_rules.COUNT if self._is_whole() else value_rules.TIME
+    reasons = onp.where(lost, f"delay: {rule.text}", inner)
+    return comparable.where_unknown(getattr(self, f"_{method}")(value), reasons)
+
+  def _late(self) -> onp.ndarray:
+    delay = comparable.host(self._delay())
+    return self.distribution._late() + onp.where(onp.isnan(delay), 0.0, delay)
+
+  def _log_prob(self, value: Array) -> Array:
+    return self.distribution._log_prob(value - self._delay())
+
+  def _prob(self, value: Array) -> Array:
+    return self.distribution._prob(value - self._delay())
+
+  def _log_cdf(self, value: Array) -> Array:
+    return self.distribution._log_cdf(value - self._delay())
+
+  def _cdf(self, value: Array) -> Array:
+    return self.distribution._cdf(value - self._delay())
+
+  def _log_survival_function(self, value: Array) -> Array:
+    return self.distribution._log_survival_function(value - self._delay())
+
+  def _survival_function(self, value: Array) -> Array:
+    return self.distribution._survival_function(value - self._delay())
+
+  def _hazard_function(self, value: Array) -> Array:
+    return self.distribution._hazard_function(value - self._delay())
+
+  def _log_hazard_function(self, value: Array) -> Array:
+    return self.distribution._log_hazard_function(value - self._delay())
+
+  def _cumulative_hazard(self, value: Array) -> Array:
+    return self.distribution._cumulative_hazard(value - self._delay())
+
+  def _quantile(self, value: Array) -> Array:
+    return self._delay() + self.distribution._quantile(value)
+
+  def _quantile_log_cdf(self, value: Array) -> Array:
+    return self._delay() + self.distribution._quantile_log_cdf(value)
+
+  def _quantile_log_survival(self, value: Array) -> Array:
+    return self._delay() + self.distribution._quantile_log_survival(value)
+
+  def _mean(self) -> Array:
+    return self._delay() + self.distribution._mean()
+
+  def _variance(self) -> Array:
+    return self.distribution._variance() + 0.0 * self._delay()
+
+  def _stddev(self) -> Array:
+    return self.distribution._stddev() + 0.0 * self._delay()
+
+  def _moment(self, k: int) -> Array:
+    moments = [self.distribution._moment(j) for j in range(1, k + 1)]
+    rest = np.stack(moments, axis=-1)
+    return truncated_statistics.shifted_moment(k, self._delay(), rest)
+
+  def _mode(self) -> Array:
+    return self._delay() + self.distribution._mode()
+
+  def _entropy(self) -> Array:
+    return self.distribution._entropy() + 0.0 * self._delay()
+
+  def _laplace_transform(self, u: Array) -> Array:
+    return np.exp(-u * self._delay()) * self.distribution._laplace_transform(u)
+
+  def _moment_generating_function(self, s: Array) -> Array:
+    inner = self.distribution._moment_generating_function(s)
+    return np.exp(s * self._delay()) * inner
+
+  def _probability_generating_function(self, z: Array) -> Array:
+    if not self._is_whole():
+      return super()._probability_generating_function(z)
+    inner = self.distribution._probability_generating_function(z)
+    return z ** self._delay() * inner
+
+  def _limited_expected_value(self, value: Array) -> Array:
+    delay = self._delay()
+    later = np.maximum(value - delay, 0.0)
+    least = np.minimum(value, delay)
+    inner = self.distribution._limited_expected_value(later)
+    return np.where(value >= 0.0, least + inner, math.nan)
+
+  def _mean_residual_life(self, value: Array) -> Array:
+    delay = self._delay()
+    before = value < delay
+    since = np.where(before, 0.0, value - delay)
+    after = self.distribution._mean_residual_life(since)
+    first = delay - value + self.distribution._mean()
+    result = np.where(before, first, after)
+    return np.where(value >= 0.0, result, math.nan)
+
+  def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
+    # X is sampled for the whole batch, so that samples are independent.
+    whole = self.distribution._sliced(..., self._batch_shape())
+    drawn = self._delay() + whole._sample_n(n, seed)
+    if (
+      self.distribution.reparameterization_type == samples.FULLY_REPARAMETERIZED
+    ):
+      return drawn
+    return jump_chain.without_derivatives(drawn, *self._arrays().values())
+
+  @property
+  def reparameterization_type(self) -> samples.ReparameterizationType:
+    """Whether samples can be differentiated, as samples of X."""
+    return self.distribution.reparameterization_type
+
+  def _support(self) -> samples.Support:
+    inner, delay = self.distribution._support(), self._delay()
+    low = delay if inner.low is None else inner.low + delay
+    high = None if inner.high is None else inner.high + delay
+    return dataclasses.replace(inner, low=low, high=high)
+
+  def _check_value(self, value: Array) -> Array:
+    if self._is_whole():
+      value = value_checks.check_counts(value)
+    else:
+      value = value_checks.check_times(value)
+    delay = self._delay()
+    value = value + np.zeros_like(delay)
+    return check("value", value, value >= delay, "it must be >= delay")
+
+  def _nodes(self, batch: static.Shape) -> quadrature_points.QuadraturePoints:
+    delay = self._delay()
+    points = self.distribution._nodes(batch)
+    # An atom at d is among no other distribution's atoms, which are at zero.
+    atom = (points.log_atom > -math.inf) & (delay > 0.0)
+    bad = structures.cast(
+      np.where(atom, math.nan, 0.0 * delay), points.masses.dtype
+    )
+    return points._replace(
+      values=points.values + delay, masses=points.masses + bad
+    )
+
+  def _jumps(self) -> Array | None:
+    jumps = self.distribution._jumps()
+    return None if jumps is None else jumps + self._delay()[..., None]
+
+  def _refined(self, other: comparable.Comparable, jumps: Array) -> Self:
+    jumps = np.maximum(jumps - self._delay()[..., None], 0.0)
+    return self.copy(distribution=self.distribution._refined(other, jumps))
+
+  def _cross_entropy(self, other: hooks.Hooks) -> Array:
+    if isinstance(other, Shifted) and _have_one_delay(self, other):
+      return self.distribution._cross_entropy(other.distribution)
+    return super()._cross_entropy(other)
+
+  def _causes(self) -> tuple[str | None, ...] | None:
+    return self.distribution._causes()
+
+  def _for_one_call(self) -> Self:
+    return self.copy(distribution=self.distribution._for_one_call())
+
+  def _log_observed(self, lower: Array, upper: Array) -> Array | None:
+    return self.distribution._log_observed(*self._earlier(lower, upper))
+
+  def _log_observed_by(
+    self, lower: Array, upper: Array, cause: str | None
+  ) -> Array:
+    ends = self._earlier(lower, upper)
+    return self.distribution._log_observed_by(*ends, cause)
+
+  def _chain_events(
+    self, lower: Array, upper: Array | None, entry: Array | None
+  ) -> observed_events.ChainEvents | None:
+    lower, upper = self._earlier(lower, upper)
+    entry = None if entry is None else entry - self._column()
+    return self.distribution._chain_events(lower, upper, entry)
+
+  def _column(self) -> Array:
+    """Returns d with an axis of observations, if there is a batch."""
+    delay = self._delay()
+    return delay[..., None] if static.shape(delay) else delay
+
+  def _earlier(
+    self, lower: Array, upper: Array | None
+  ) -> tuple[Array, Array | None]:
+    """Returns ends of observations of X; NaN where rounding makes them equal."""
+    delay = self._column()
+    start = lower - delay
+    if upper is None:
+      return start, None
+    end = upper - delay
+    return start, np.where((start == end) & (lower != upper), math.nan, end)
+
+
+def delayed(distribution: comparable.Comparable, delay: ArrayLike) -> Shifted:
+  """Returns the distribution of X + delay.
+
+  Raises:
+    TypeError: the delay is a distribution, or is not numeric.
+    ValueError: shapes do not broadcast.
+  """
+  if isinstance(delay, hooks.Hooks):
+    raise TypeError(
+      f"{type(distribution).__name__} + {type(delay).__name__}: only a fixed "
+      "delay, a number, may be added; convolution([a, b]) is the sum of "
+      "independent variables"
+    )
+  return Shifted(
+    distribution,
+    delay,
+    validate_args=distribution.validate_args,
+    allow_nan_stats=distribution.allow_nan_stats,
+  )
+
+
+@method_results.register_kl(Shifted, Shifted)
+def kl_divergence(p: Shifted, q: Shifted) -> Array:
+  """Computes KL(p, q); with one delay it is that of the wrapped ones."""
+  comparable.check_same_kind("kl_divergence", p, q)
+  if not _have_one_delay(p, q):
+    return comparable.kl_divergence(p, q)
+  divergence = p.distribution.kl_divergence(q.distribution)
+  batch = static.broadcast_shapes(p._batch_shape(), q._batch_shape())
+  return np.broadcast_to(divergence, batch)
+
+
+def _have_one_delay(p: Shifted, q: Shifted) -> bool:
+  """Returns whether two delays are known to be equal, and are constants."""
+  delays = static.concrete(p._delay()), static.concrete(q._delay())
+  if delays[0] is None or delays[1] is None:
+    return False
+  return bool(onp.all(delays[0] == delays[1]))
