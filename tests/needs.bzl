@@ -314,6 +314,7 @@ TESTS = {
         "rooms": [
             "graphs/models",
             "distributions",
+            "inference/mle",
             "config"
         ]
     },

@@ -75,6 +75,11 @@ def _submodule(package: str, name: str, module: str) -> types.ModuleType:
     ) from error
 
 
+def attribute(module: str, name: str) -> Any:
+  """Returns an attribute of a module, which is imported if it is not yet."""
+  return getattr(importlib.import_module(module), name)
+
+
 def lister(module: str) -> Callable[[], list[str]]:
   """Returns a module's `__dir__`: it lists `__all__` and names like `__doc__`.
 

@@ -10,6 +10,7 @@ import numpy as onp
 from phasic.distributions.base import distribution
 from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
+from phasic.internal import late_names
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike, Result
@@ -27,9 +28,21 @@ class Comparable(distribution.Distribution):
 
   def __add__(self, delay: ArrayLike) -> Comparable:
     """Returns the distribution of X + delay, `Shifted(self, delay)`."""
-    from phasic.distributions.wrapped import shifted
-
-    return shifted.delayed(self, delay)
+    if isinstance(delay, hooks.Hooks):
+      raise TypeError(
+        f"{type(self).__name__} + {type(delay).__name__}: only a fixed delay, a "
+        "number, may be added; convolution([a, b]) is the sum of independent "
+        "variables"
+      )
+    # The class is in a room above this one: it is a subclass of this class.
+    rooms = __package__.rpartition(".")[0]
+    shifted = late_names.attribute(f"{rooms}.wrapped.shifted", "Shifted")
+    return shifted(
+      self,
+      delay,
+      validate_args=self.validate_args,
+      allow_nan_stats=self.allow_nan_stats,
+    )
 
   __radd__ = __add__
   # NumPy arrays leave the sum to the method above.

@@ -55,7 +55,7 @@ class Shifted(wrapped_distribution.HeldAround):
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, sec. 2.5.
   """
 
-  distribution: comparable.Comparable = declared.static(
+  distribution: comparable.Comparable = declared.static(  # type: ignore[assignment]
     "the distribution of X, of one number."
   )
   delay: declared.Required = declared.array(
@@ -260,57 +260,41 @@ class Shifted(wrapped_distribution.HeldAround):
     return self.copy(distribution=self.distribution._for_one_call())
 
   def _log_observed(self, lower: Array, upper: Array) -> Array | None:
-    return self.distribution._log_observed(*self._earlier(lower, upper))
+    return self.distribution._log_observed(
+      self._earlier(lower), self._earlier(upper, lower)
+    )
 
   def _log_observed_by(
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
-    ends = self._earlier(lower, upper)
-    return self.distribution._log_observed_by(*ends, cause)
+    return self.distribution._log_observed_by(
+      self._earlier(lower), self._earlier(upper, lower), cause
+    )
 
   def _chain_events(
     self, lower: Array, upper: Array | None, entry: Array | None
   ) -> observed_events.ChainEvents | None:
-    lower, upper = self._earlier(lower, upper)
-    entry = None if entry is None else entry - self._column()
-    return self.distribution._chain_events(lower, upper, entry)
-
-  def _column(self) -> Array:
-    """Returns d with an axis of observations, if there is a batch."""
-    delay = self._delay()
-    return delay[..., None] if static.shape(delay) else delay
-
-  def _earlier(
-    self, lower: Array, upper: Array | None
-  ) -> tuple[Array, Array | None]:
-    """Returns ends of observations of X; NaN where rounding makes them equal."""
-    delay = self._column()
-    start = lower - delay
-    if upper is None:
-      return start, None
-    end = upper - delay
-    return start, np.where((start == end) & (lower != upper), math.nan, end)
-
-
-def delayed(distribution: comparable.Comparable, delay: ArrayLike) -> Shifted:
-  """Returns the distribution of X + delay.
-
-  Raises:
-    TypeError: the delay is a distribution, or is not numeric.
-    ValueError: shapes do not broadcast.
-  """
-  if isinstance(delay, hooks.Hooks):
-    raise TypeError(
-      f"{type(distribution).__name__} + {type(delay).__name__}: only a fixed "
-      "delay, a number, may be added; convolution([a, b]) is the sum of "
-      "independent variables"
+    return self.distribution._chain_events(
+      self._earlier(lower),
+      None if upper is None else self._earlier(upper, lower),
+      None if entry is None else self._earlier(entry),
     )
-  return Shifted(
-    distribution,
-    delay,
-    validate_args=distribution.validate_args,
-    allow_nan_stats=distribution.allow_nan_stats,
-  )
+
+  def _earlier(self, time: Array, lower: Array | None = None) -> Array:
+    """Returns a time of observations in the time of X.
+
+    Args:
+      time: (..., n).
+      lower: the lower ends of intervals that end at the time: where rounding
+        makes both equal, the result is NaN, as equal ends are an exact time.
+    """
+    delay = self._delay()
+    delay = delay[..., None] if static.shape(delay) else delay
+    since = time - delay
+    if lower is None:
+      return since
+    lost = (since == lower - delay) & (time != lower)
+    return np.where(lost, math.nan, since)
 
 
 @method_results.register_kl(Shifted, Shifted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import comparable
@@ -35,7 +35,7 @@ class WrappedDistribution(comparable.Comparable):
   # Whether the wrapped distribution may be discrete.
   _TAKES_DISCRETE = True
   # The class of distributions that may be wrapped, and its name in messages.
-  _WRAPS: type[comparable.Comparable] = absorption_time.AbsorptionTime
+  _WRAPS: ClassVar[type[comparable.Comparable]] = absorption_time.AbsorptionTime
   _WRAPPED_RULE = "of phase type"
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
@@ -47,7 +47,8 @@ class WrappedDistribution(comparable.Comparable):
       raise TypeError(
         f"distribution is {name}: it must be {self._WRAPPED_RULE}"
       )
-    if not self._TAKES_DISCRETE and wrapped._DISCRETE:
+    is_time = isinstance(wrapped, absorption_time.AbsorptionTime)
+    if is_time and wrapped._DISCRETE and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {
       name: conversions.settled(name, parameters[name])
