@@ -171,8 +171,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
-            "math/rewards",
-            "distributions/absorption",
+            "distributions/rewards",
             "config"
         ]
     },

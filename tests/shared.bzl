@@ -47,6 +47,7 @@ TESTS = {
         files = [
             "moments/elimination_test",
             "moments/moments_test",
+            "moments/partial_rewards_test",
             "moments/passage_methods_test",
             "moments/phase_weights_test",
             "rewards/discrete_reward_transform_test",

@@ -29,6 +29,10 @@ from phasic.math.moments.discrete_moments import reward_moments
 from phasic.math.moments.discrete_moments import second_moment
 from phasic.math.moments.discrete_moments import stddev
 from phasic.math.moments.discrete_moments import variance
+from phasic.math.moments.discrete_partial_rewards import (
+  accumulated_reward_means,
+)
+from phasic.math.moments.discrete_partial_rewards import discounted_reward_means
 from phasic.math.moments.discrete_passages import expected_jumps
 from phasic.math.moments.discrete_passages import expected_visits
 from phasic.math.moments.discrete_passages import hitting_probs
@@ -61,9 +65,11 @@ from phasic.math.rewards.discrete_reward_transforms import (
 )
 
 __all__ = [
+  "accumulated_reward_means",
   "cdf",
   "cross_entropy",
   "diagnose",
+  "discounted_reward_means",
   "entropy",
   "expected_jumps",
   "expected_visits",

@@ -30,6 +30,8 @@ from phasic.math.moments.moments import second_moment
 from phasic.math.moments.moments import stddev
 from phasic.math.moments.moments import variance
 from phasic.math.moments.occupancy import occupancy
+from phasic.math.moments.partial_rewards import accumulated_reward_means
+from phasic.math.moments.partial_rewards import discounted_reward_means
 from phasic.math.moments.passages import expected_jumps
 from phasic.math.moments.passages import expected_sojourn_times
 from phasic.math.moments.passages import expected_visits
@@ -47,9 +49,11 @@ from phasic.math.rewards.multivariate import joint_log_prob
 from phasic.math.rewards.reward_transforms import reward_transform
 
 __all__ = [
+  "accumulated_reward_means",
   "cdf",
   "cross_entropy",
   "diagnose",
+  "discounted_reward_means",
   "entropy",
   "expected_jumps",
   "expected_sojourn_times",

@@ -154,6 +154,16 @@ CASES |= {
   "phase_type.joint_mark_probs": Case(at((1, 1), SEVERAL_REWARDS, MARK_RATES)),
   "phase_type.mixed_moment": Case(at((1, 1), SEVERAL_REWARDS)),
   "phase_type.reward_means": Case(at(SEVERAL_REWARDS)),
+  **_both(
+    "accumulated_reward_means",
+    Case(at(TIMES, SEVERAL_REWARDS)),
+    Case(steps_at(COUNTS, SEVERAL_REWARDS)),
+  ),
+  **_both(
+    "discounted_reward_means",
+    Case(at(LEVELS / 8, SEVERAL_REWARDS)),
+    Case(steps_at(LEVELS, SEVERAL_REWARDS)),
+  ),
 }
 
 

@@ -30,6 +30,8 @@ from phasic.math.model import value_rules
 from phasic.math.model.model_types import Matrix, Model
 from phasic.math.moments import mixed_moments
 from phasic.math.moments import moments
+from phasic.math.moments import occupancy
+from phasic.math.moments import partial_rewards
 from phasic.math.quadrature import quadrature_points
 from phasic.math.rewards import multivariate
 from phasic.math.rewards import reward_transforms
@@ -163,6 +165,78 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     """
     value = mixed_moments.mixed_moment(orders, *self._rewarded())
     return self._statistic("mixed_moment", value)
+
+  def expected_totals(
+    self, until: ArrayLike, since: ArrayLike | None = None
+  ) -> Result:
+    """Computes the expected rewards gathered between two times.
+
+    Args:
+      until: (...), finite and >= 0, else results are NaN; broadcasts with the
+        batch.
+      since: (...), the same; None for zero. Nothing is gathered where it is not
+        less than `until`.
+
+    Returns:
+      An array (..., R), of the common shape of times and batch.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: what a machine earns in its first year, and in the second one.
+
+      >>> from phasic.distributions import MultivariatePhaseType
+      >>> matrix, gains = [[-1.0, 1.0], [0.0, -2.0]], [[10.0], [4.0]]
+      >>> machine = MultivariatePhaseType([1.0, 0.0], matrix, gains)
+      >>> totals = machine.expected_totals([1.0, 2.0], since=[0.0, 1.0])
+      >>> [f"{float(total):.6f}" for total in totals[:, 0]]
+      ['7.120358', '3.021579']
+
+    Reference: M. L. Puterman, Markov decision processes, 1994, ch. 11.
+    """
+    name, rule = "expected_totals", value_rules.TIME
+    end = self._checked(name, until, "until", rule)
+    rewards, start, *rest = self._rewarded()
+    if since is not None:
+      begin = self._checked(name, since, "since", rule)
+      start = occupancy.occupancy(begin, start, *rest)
+      # What has ended before is no mass at zero of the rest.
+      rest[2] = 1.0 - np.sum(start, axis=-1)
+      end = np.maximum(end - begin, 0.0) + 0.0 * end
+    totals = partial_rewards.accumulated_reward_means(
+      end, rewards, start, *rest
+    )
+    return self._statistic(name, totals, end[..., None])
+
+  def discounted_totals(self, u: ArrayLike) -> Result:
+    """Computes the expected rewards, discounted by exp(-u t) at time t.
+
+    Args:
+      u: the rate of the discount, (...), per unit of time, finite and >= 0, else
+        results are NaN; broadcasts with the batch.
+
+    Returns:
+      An array (..., R), of the common shape of u and batch; for u = 0 it is
+      `mean()`.
+
+    Raises:
+      TypeError: dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: the present value of what a machine earns until it fails.
+
+      >>> from phasic.distributions import MultivariatePhaseType
+      >>> matrix, gains = [[-1.0, 1.0], [0.0, -2.0]], [[10.0], [4.0]]
+      >>> machine = MultivariatePhaseType([1.0, 0.0], matrix, gains)
+      >>> print(f"{float(machine.discounted_totals(0.05)[0]):.6f}")
+      11.382114
+
+    Reference: M. L. Puterman, Markov decision processes, 1994, ch. 11.
+    """
+    u = self._checked("discounted_totals", u, "u", value_rules.TIME)
+    totals = partial_rewards.discounted_reward_means(u, *self._rewarded())
+    return self._statistic("discounted_totals", totals, u[..., None])
 
   # The base class takes one number. Here the argument is a vector, and has
   # another public name, `arguments`.

@@ -47,8 +47,10 @@ class WrappedDistribution(comparable.Comparable):
       raise TypeError(
         f"distribution is {name}: it must be {self._WRAPPED_RULE}"
       )
-    is_time = isinstance(wrapped, absorption_time.AbsorptionTime)
-    if is_time and wrapped._DISCRETE and not self._TAKES_DISCRETE:
+    discrete = (
+      isinstance(wrapped, absorption_time.AbsorptionTime) and wrapped._DISCRETE
+    )
+    if discrete and not self._TAKES_DISCRETE:
       raise TypeError(f"distribution is {name}: it must be in continuous time")
     arrays = {
       name: conversions.settled(name, parameters[name])
