@@ -197,15 +197,15 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     """
     name, rule = "expected_totals", value_rules.TIME
     end = self._checked(name, until, "until", rule)
-    rewards, start, *rest = self._rewarded()
+    rewards, start, matrix, exits, prob_zero = self._rewarded()
     if since is not None:
       begin = self._checked(name, since, "since", rule)
-      start = occupancy.occupancy(begin, start, *rest)
-      # What has ended before is no mass at zero of the rest.
-      rest[2] = 1.0 - np.sum(start, axis=-1)
+      start = occupancy.occupancy(begin, start, matrix, exits, prob_zero)
+      # What has ended by then is the mass at zero of what follows.
+      prob_zero = 1.0 - np.sum(start, axis=-1)
       end = np.maximum(end - begin, 0.0) + 0.0 * end
     totals = partial_rewards.accumulated_reward_means(
-      end, rewards, start, *rest
+      end, rewards, start, matrix, exits, prob_zero
     )
     return self._statistic(name, totals, end[..., None])
 
