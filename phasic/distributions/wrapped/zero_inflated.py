@@ -36,6 +36,10 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
 
   # The masses are the masses of X, whose sum may differ from one.
   _FREE_START = True
+  _WRAPPED_RULE = (
+    "of phase type; to have zeros beside truncated times, truncate last: "
+    "TruncatedPhaseType(ZeroInflated(X, z), 0.0, high)"
+  )
 
   prob_zero: declared.Required = declared.array(
     0,
