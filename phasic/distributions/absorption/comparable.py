@@ -131,6 +131,20 @@ class Comparable(distribution.Distribution):
       "distribution is not split",
     )
 
+  def _densities(
+    self, other: Comparable
+  ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
+    """Returns the points, and the other's log density and log mass at zero."""
+    jumps, this = other._jumps(), self
+    if jumps is not None:
+      this = self._refined(other, jumps)
+    shapes = (self._batch_shape(), other._batch_shape())
+    nodes = this._nodes(static.broadcast_shapes(*shapes))
+    log_prob = known_log_prob(other, nodes.values)
+    zero = np.zeros((), dtype=self.dtype)
+    at_zero = structures.cast(other._log_cdf(zero), static.wide_float())
+    return nodes, log_prob, at_zero
+
   def _quadrature(self, method: str) -> quadrature_points.QuadraturePoints:
     del method  # All statistics have the same points.
     return nodes_of(self)
@@ -142,7 +156,7 @@ class Comparable(distribution.Distribution):
         "it is not a distribution of one number",
       )
     check_same_kind("cross_entropy", self, other)
-    nodes, log_prob, at_zero = _both(self, other)
+    nodes, log_prob, at_zero = self._densities(other)
     return structures.cast(
       quadrature_points.expected(nodes, log_prob, at_zero), self.dtype
     )
@@ -157,7 +171,7 @@ def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
 def kl_divergence(p: Comparable, q: Comparable) -> Array:
   """Computes E log(p(X) / q(X)) for X distributed as p, by quadrature."""
   check_same_kind("kl_divergence", p, q)
-  nodes, log_prob, at_zero = _both(p, q)
+  nodes, log_prob, at_zero = p._densities(q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
   log_density = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
   return structures.cast(
@@ -195,22 +209,15 @@ def erlang_parts(
   return distribution._erlang_parts()
 
 
-def _both(
-  p: Comparable, q: Comparable
-) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
-  """Returns p's quadrature points, and q's log density and log mass at zero."""
-  jumps = q._jumps()
-  if jumps is not None:
-    p = p._refined(q, jumps)
-  shapes = (p._batch_shape(), q._batch_shape())
-  nodes = p._nodes(static.broadcast_shapes(*shapes))
-  wide = static.wide_float()
-  log_prob = structures.cast(q._log_prob(nodes.values), wide)
-  # A quadrature point may be infinite. The density of q is unknown there, so it
-  # is set to NaN.
-  log_prob = np.where(nodes.values < math.inf, log_prob, math.nan)
-  zero = np.zeros((), dtype=p.dtype)
-  return nodes, log_prob, structures.cast(q._log_cdf(zero), wide)
+def known_log_prob(distribution: Comparable, values: Array) -> Array:
+  """Computes log densities at quadrature points, in the widest precision.
+
+  A point may be infinite. The density is unknown there, so it is NaN.
+  """
+  log_prob = structures.cast(
+    distribution._log_prob(values), static.wide_float()
+  )
+  return np.where(values < math.inf, log_prob, math.nan)
 
 
 def check_same_kind(method: str, p: Comparable, q: Comparable) -> None:

@@ -12,7 +12,6 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
-from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
 from phasic.distributions.base import samples
@@ -248,10 +247,28 @@ class Shifted(wrapped_distribution.HeldAround):
     jumps = np.maximum(jumps - self._delay()[..., None], 0.0)
     return self.copy(distribution=self.distribution._refined(other, jumps))
 
-  def _cross_entropy(self, other: hooks.Hooks) -> Array:
-    if isinstance(other, Shifted) and _have_one_delay(self, other):
-      return self.distribution._cross_entropy(other.distribution)
-    return super()._cross_entropy(other)
+  def _densities(
+    self, other: comparable.Comparable
+  ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
+    if not isinstance(other, Shifted):
+      return super()._densities(other)
+    # The difference of both delays is added to times of X: a sum with a delay
+    # would lose the digits of early times.
+    later = self._delay() - other._delay()
+    inner, jumps = self.distribution, other.distribution._jumps()
+    if jumps is not None:
+      jumps = np.maximum(jumps - later[..., None], 0.0)
+      inner = inner._refined(other.distribution, jumps)
+    shapes = (self._batch_shape(), other._batch_shape())
+    nodes = inner._nodes(static.broadcast_shapes(*shapes))
+    log_prob = comparable.known_log_prob(
+      other.distribution, nodes.values + later
+    )
+    zero = np.zeros((), dtype=self.dtype)
+    at_zero = structures.cast(
+      other.distribution._log_cdf(zero), static.wide_float()
+    )
+    return nodes, log_prob, np.where(later == 0.0, at_zero, -math.inf)
 
   def _causes(self) -> tuple[str | None, ...] | None:
     return self.distribution._causes()
