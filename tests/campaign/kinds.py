@@ -173,7 +173,7 @@ KINDS: dict[str, _Kind] = {
   **dict.fromkeys(("abstract", "jvp", "vjp", "transpose", "portable"), _NONE),
   **dict.fromkeys(("tf_library", "declaration", "handler", "sizes"), _NONE),
   **dict.fromkeys(("f", "log_likelihood", "density", "function"), _FUNCTION),
-  **dict.fromkeys(("params", "parameters", "arguments"), _RATES),
+  **dict.fromkeys(("params", "parameters"), _RATES),
   **dict.fromkeys(("graph", "graphs"), _GRAPHS),
   **dict.fromkeys(("observations", "data", "draws"), _DATA_KIND),
   **dict.fromkeys(("smaller", "larger"), _plain(INSTANCES["Fit"])),

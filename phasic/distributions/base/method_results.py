@@ -199,8 +199,7 @@ def known(distribution: hooks.Hooks, method: str) -> nan_table.Method:
   other = nan_table.Method(nan_table.UNKNOWN, "value", None, True)
   found = nan_table.METHODS.get(name, other)
   if len(distribution._event_shape()) > 0 and found.argument:
-    argument = "arguments" if found.argument == "u" else found.argument
-    return found._replace(argument=argument, rule=value_rules.TIME)
+    return found._replace(rule=value_rules.TIME)
   if found.rule is not value_rules.TIME:
     return found
   discrete = distribution._support().constraint == "nonnegative_integer"

@@ -239,16 +239,16 @@ def _moment_at_last(
 
 
 def laplace_transform(
-  history: epoch_stages.History, rewards: Sequence[Array], arguments: Array
+  history: epoch_stages.History, rewards: Sequence[Array], u: Array
 ) -> Array:
-  """Computes E exp(-u_1 Y_1 - ... - u_R Y_R) for arguments u of shape (..., R).
+  """Computes E exp(-u_1 Y_1 - ... - u_R Y_R) for u of shape (..., R).
 
   It is the probability of absorption before the chain is killed at the rates
   sum_r u_r r.
   """
   first = history.chains[0]
-  good = np.all((arguments >= 0.0) & (arguments < math.inf), axis=-1)
-  safe = np.where(good[..., None], arguments, 0.0)
+  good = np.all((u >= 0.0) & (u < math.inf), axis=-1)
+  safe = np.where(good[..., None], u, 0.0)
   assert first.prob_zero is not None  # The first chain has an atom.
   at_zero = np.where(good, 0.0, math.nan) + first.prob_zero
 

@@ -267,22 +267,20 @@ class MultivariateEpochs(reward_totals.JointTotals):
     probs = self._finished(probs, static.shape(rates)[:-1], event)
     return self._statistic("joint_mark_probs", probs, rates)
 
-  # The base class takes one number. Here the argument is a vector, and has
-  # another public name, `arguments`.
-  def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
-    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u (..., R).
+  def laplace_transform(self, u: ArrayLike) -> Result:
+    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for vectors u.
 
     Args:
-      arguments: u, (..., R), finite and >= 0, else the result is NaN.
+      u: (..., R), finite and >= 0, else the result is NaN.
 
     Raises:
       TypeError: dtypes differ.
       ValueError: shapes do not fit.
     """
-    u = self._checked_vector("laplace_transform", "arguments", arguments)
+    u = self._checked_vector("laplace_transform", "u", u)
     value = epoch_rewards.laplace_transform(self._history(), self._rewards(), u)
     value = self._finished(value, static.shape(u)[:-1])
-    return self._result("laplace_transform", value, arguments)
+    return self._result("laplace_transform", value, u)
 
   def _checked_vector(self, method: str, name: str, x: ArrayLike) -> Array:
     """Converts an argument (..., R) to the widest dtype, after checks."""

@@ -238,25 +238,22 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     totals = partial_rewards.discounted_reward_means(u, *self._rewarded())
     return self._statistic("discounted_totals", totals, u[..., None])
 
-  # The base class takes one number. Here the argument is a vector, and has
-  # another public name, `arguments`.
-  def laplace_transform(self, arguments: ArrayLike) -> Result:  # pyright: ignore[reportIncompatibleMethodOverride]
-    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for arguments u (..., R).
+  def laplace_transform(self, u: ArrayLike) -> Result:
+    """Computes E[exp(-u_1 Y_1 - ... - u_R Y_R)] for vectors u.
 
     Args:
-      arguments: u, (..., R), >= 0.
+      u: (..., R), finite and >= 0, else the result is NaN.
 
     Raises:
       ValueError: shapes do not fit.
     """
     rewards, alpha, matrix, exits, prob_zero = self._rewarded()
-    name, rule = "arguments", value_rules.TIME
-    arguments = self._as_array(arguments, name)
-    arguments = self._looked_at("laplace_transform", name, arguments, rule)
+    u = self._as_array(u, "u")
+    u = self._looked_at("laplace_transform", "u", u, value_rules.TIME)
     transform = multivariate.joint_laplace_transform(
-      arguments, rewards, alpha, matrix, exits, prob_zero
+      u, rewards, alpha, matrix, exits, prob_zero
     )
-    return self._result("laplace_transform", transform, arguments)
+    return self._result("laplace_transform", transform, u)
 
   def marginal(self, index: Integer) -> phase_type.PhaseType:
     """Returns the phase-type distribution of one reward Y_r.

@@ -22,9 +22,9 @@ from phasic.math.model.model_types import Given
 # This maps names of arguments to the ranges of their valid values. The range of
 # a function's first argument is in `nan_table`.
 _BY_NAME = {
-  "arguments": value_rules.TIME,
   "mark_rates": value_rules.TIME,
   "rewards": value_rules.REWARD,
+  "u": value_rules.TIME,
 }
 # `diagnose` explains why results are NaN, so invalid models are not reported
 # there.

@@ -23,7 +23,7 @@ from phasic.math.rewards import feed_forward
 
 
 def joint_laplace_transform(
-  arguments: ArrayLike,
+  u: ArrayLike,
   rewards: ArrayLike,
   initial_probs: ArrayLike,
   subgenerator: SubgeneratorLike,
@@ -38,7 +38,7 @@ def joint_laplace_transform(
   reward for ever, Y ends there.
 
   Args:
-    arguments: u, (..., R), finite and >= 0, else results are NaN.
+    u: (..., R), finite and >= 0, else results are NaN.
     rewards: r, (..., p, R), finite and >= 0, else results are NaN.
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
@@ -69,8 +69,8 @@ def joint_laplace_transform(
   """
   rates = phase_arguments.weighted_rewards(
     rewards,
-    arguments,
-    "arguments",
+    u,
+    "u",
     {
       "initial_probs": initial_probs,
       "exit_rates": exit_rates,

@@ -12,6 +12,14 @@ from phasic import math as pm
 from tests.helpers import test_case
 
 _ERLANG = pd.Erlang(2, 1.0)
+_TREE = graphs.models.kingman(2)
+_TOTALS = (
+  pd.MultivariatePhaseType([1.0], [[-1.0]], [[1.0]]),
+  pd.GraphMultivariatePhaseType(_TREE, [1.0], [[1.0]]),
+  pd.MultivariateEpochs(
+    pd.Epochs(_TREE, [[1.0], [2.0]], [1.0]), onp.ones((1, 1))
+  ),
+)
 # Argument names, and calls with them.
 _CALLS = (
   ("rates", pd.Hypoexponential),
@@ -31,6 +39,13 @@ _CALLS = (
   ("value", _ERLANG.log_prob),
   ("value", _ERLANG.quantile),
   ("u", _ERLANG.laplace_transform),
+  *(("u", dist.laplace_transform) for dist in _TOTALS),
+  (
+    "u",
+    lambda x: pm.phase_type.joint_laplace_transform(
+      x, [[1.0]], [1.0], [[-1.0]]
+    ),
+  ),
 )
 
 
@@ -55,6 +70,16 @@ class ArraysTest(test_case.TestCase):
   def test_none(self, name, call):
     with self.assertRaisesRegex(TypeError, f"^{name} is None: it must be an"):
       call(None)
+
+  def test_transforms_of_totals_name_u(self):
+    for dist in _TOTALS:
+      self.assert_close(
+        dist.laplace_transform(u=[0.0]), dist.laplace_transform([0.0])
+      )
+      with self.assertRaisesRegex(ValueError, "^value is None: .* argument u "):
+        dist.diagnose(None, "laplace_transform")
+      with self.assertRaisesRegex(ValueError, r"\bu (has shape )?\(2,\)"):
+        dist.laplace_transform([1.0, 2.0])
 
   @parameterized.parameters(*_CALLS)
   def test_what_holds_no_numbers(self, name, call):

@@ -184,7 +184,7 @@ CASES = {
   "joint_laplace": (
     lambda: _rewards().laplace_transform([-1.0, 0.5]),
     (
-      "MultivariatePhaseType.laplace_transform: arguments[0]",
+      "MultivariatePhaseType.laplace_transform: u[0]",
       "-1.0",
       "must be finite and >= 0",
     ),
@@ -234,7 +234,7 @@ CASES = {
       [0.5, -1.0], onp.eye(2), small_laws.START, small_laws.MATRIX
     ),
     (
-      "joint_laplace_transform: arguments[1]",
+      "joint_laplace_transform: u[1]",
       "-1.0",
       "must be finite and >= 0",
     ),

@@ -251,7 +251,7 @@ class NaNReasonsTest(test_case.TestCase):
     dist = pd.MultivariatePhaseType([1.0, 0.0], matrix, onp.eye(2))
     found = dist.diagnose([[1.0, 2.0], [1.0, -2.0]], "laplace_transform")
     self.assertEqual(
-      list(found), ["ok", "arguments: it must be finite and >= 0"]
+      list(found), ["ok", "u: it must be finite and >= 0"]
     )
     self.assertEqual(list(dist.diagnose(method="sample")), ["ok", "ok"])
     bad = dist.copy(rewards=[[1.0, 0.0], [0.0, -2.0]])
