@@ -310,6 +310,8 @@ ROOMS = {
     "interop": [
         "internal",
         "math/numeric",
+        "math/model",
+        "math/elimination",
         "math/quadrature",
         "graphs/core",
         "distributions/base",

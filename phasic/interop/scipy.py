@@ -21,6 +21,8 @@ from phasic.internal import frameworks
 from phasic.internal import late_names
 from phasic.internal.arrays import ArrayLike, Result
 from phasic.interop import scipy_expectations as expectations
+from phasic.math.elimination import chain_calls
+from phasic.math.model import value_rules
 
 
 def wrap(distribution: distribution_lib.Distribution) -> Frozen:
@@ -131,15 +133,21 @@ class Frozen:
       self.dist.random_state = self._random_state
 
   def ppf(self, q: ArrayLike) -> Result:
-    """Computes the quantile; for counts, that of 0 is one below the least."""
-    return self._or_below(self.distribution.quantile(self._converted(q)), q, 0)
+    """Computes the quantile; for counts, that of 0 is one below the least.
+
+    It is NaN, with a warning, for q outside of [0, 1].
+    """
+    q = self._probabilities("ppf", "q", q)
+    return self._or_below(self.distribution.quantile(q), q, 0.0)
 
   def isf(self, q: ArrayLike) -> Result:
-    """Computes the x with P(X > x) = q, also for tiny q."""
-    values = self._converted(q)
-    dtypes.numeric(values, "q")
-    with onp.errstate(divide="ignore", invalid="ignore"):
-      logs = onp.log(onp.asarray(values, self.distribution.dtype))
+    """Computes the x with P(X > x) = q, also for tiny q.
+
+    It is NaN, with a warning, for q outside of [0, 1].
+    """
+    q = self._probabilities("isf", "q", q)
+    with onp.errstate(divide="ignore"):
+      logs = onp.log(q)
     return self._or_below(self.distribution.quantile_log_survival(logs), q, 1.0)
 
   def median(self) -> Result:
@@ -147,8 +155,12 @@ class Frozen:
     return self.ppf(0.5)
 
   def interval(self, confidence: ArrayLike) -> tuple[Result, Result]:
-    """Computes the central interval, with tails of (1 - confidence) / 2."""
-    tail = (1.0 - onp.asarray(confidence, self.distribution.dtype)) / 2.0
+    """Computes the central interval, with tails of (1 - confidence) / 2.
+
+    Its ends are NaN, with a warning, for a confidence outside of [0, 1].
+    """
+    confidence = self._probabilities("interval", "confidence", confidence)
+    tail = (1.0 - confidence) / 2.0
     return self.ppf(tail), self.isf(tail)
 
   def support(self) -> tuple[Result, Result]:
@@ -160,7 +172,7 @@ class Frozen:
     """Computes the raw moment E[X^order]; it is one for order zero."""
     if isinstance(order, int) and order == 0:
       return onp.ones(self.distribution.batch_shape)[()]  # type: ignore[type-var]
-    return self.distribution.moment(order)
+    return self.distribution.moment(chain_calls.checked_order(order, "order"))
 
   def stats(self, moments: str = "mv") -> Result | tuple[Result, ...]:
     """Computes mean, variance, skewness or excess kurtosis, chosen by letters.
@@ -230,9 +242,25 @@ class Frozen:
     real = array.dtype.kind in "iuf"
     return onp.asarray(array, self.distribution.dtype) if real else x
 
-  def _or_below(self, quantiles: Result, q: ArrayLike, end: float) -> Result:
+  def _probabilities(self, method: str, name: str, x: ArrayLike) -> onp.ndarray:
+    """Converts probabilities, and puts NaN for those outside of [0, 1].
+
+    It warns of these, or raises with `validate_args`, by the name and the
+    number that the user gave.
+    """
+    values = self._converted(x)
+    dtypes.numeric(values, name)
+    values = onp.asarray(values, self.distribution.dtype)
+    rule = value_rules.PROBABILITY
+    good = rule.holds_on_host(values)
+    if self.distribution.validate_args:
+      value_rules.check(name, values, good, rule.text)
+    value_rules.warn(f"{type(self).__name__}.{method}", name, values, rule)
+    return onp.where(good, values, onp.nan)
+
+  def _or_below(self, quantiles: Result, q: onp.ndarray, end: float) -> Result:
     """Puts the number below the least count in the place of quantiles of `end`."""
-    at_end = onp.asarray(q) == end
+    at_end = q == end
     if not (hasattr(self, "pmf") and onp.any(at_end)):
       return quantiles
     return onp.where(at_end, self.a - 1.0, quantiles)[()]

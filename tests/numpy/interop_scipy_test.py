@@ -60,6 +60,38 @@ class AgainstScipyTest(parameterized.TestCase):
       self.assertTrue(np.isnan(frozen.ppf(1.5)))
       self.assertTrue(np.isnan(frozen.isf(-0.5)))
 
+  @parameterized.parameters(*_PAIRS)
+  def test_what_is_no_probability(self, name):
+    make, expected = _PAIRS[name]
+    frozen = adapter.wrap(make())
+    checked = adapter.wrap(make().copy(validate_args=True))
+    rule = "a probability must be in"
+    for method, argument in (("ppf", "q"), ("isf", "q"), ("interval", "conf")):
+      for value in (1.1, -0.1):
+        with self.assertWarnsRegex(
+          RuntimeWarning, rf"\.{method}: {argument}\w* = {value}: {rule}"
+        ) as caught:
+          found = getattr(frozen, method)(value)
+        self.assertLen(caught.warnings, 1)
+        self.assertTrue(np.all(np.isnan(found)))
+        with self.assertRaisesRegex(
+          ValueError, rf"^{argument}\w* = {value}: {rule}"
+        ):
+          getattr(checked, method)(value)
+      with self.assertRaisesRegex(TypeError, rf"^{argument}\w* is None: it"):
+        getattr(frozen, method)(None)
+    for method in ("ppf", "isf"):
+      with self.assertWarnsRegex(RuntimeWarning, r"q\[2\] = 1\.5: "):
+        found = getattr(frozen, method)([0.0, 0.5, 1.5, 1.0, np.nan])
+      self._close(
+        found, getattr(expected, method)([0.0, 0.5, 1.5, 1.0, np.nan])
+      )
+
+  def test_orders_of_moments(self):
+    for order in (-1, 1.5, 171):
+      with self.assertRaisesRegex((TypeError, ValueError), "^order is "):
+        adapter.wrap(pd.Erlang(2, 1.0)).moment(order)
+
   def test_fit_of_a_rate(self):
     x = stats.gamma(3, scale=0.5).rvs(50, random_state=7)
     fitted = adapter.wrap(pd.Erlang(3, 1.0)).fit(x)
