@@ -103,9 +103,13 @@ class ObservationMakers:
     low, high = ends[:-1], ends[1:]
     # The first comparison, of the first edge with itself, is False if the edge
     # is NaN.
-    above = np.concatenate([ends[:1] == ends[:1], high > low])
-    value_rules.check("edges", ends, above, "they must increase")
-    sizes = static.shape(structures.as_array(counts, None, "counts"))
+    above = np.concatenate([ends[:1] == ends[:1], (high > low) & (high >= 0)])
+    rule = "they must increase, and all but the first must be >= 0"
+    value_rules.check("edges", ends, above, rule)
+    numbers = structures.as_array(counts, None, "counts")
+    good = (numbers >= 0) & (numbers < math.inf)
+    value_rules.check("counts", numbers, good, "they must be >= 0 and finite")
+    sizes = static.shape(numbers)
     if not sizes or sizes[-1] != shape[0] - 1:
       raise ValueError(
         f"counts has shape {sizes}: with {shape[0]} edges it must be "

@@ -67,7 +67,7 @@ def checked(arrays: dict[str, Tree]) -> dict[str, Tree]:
     check_known(known, {})
     return arrays
   lower = arrays["lower"]
-  for name, good, rule in _rules(**given):
+  for name, good, rule in _rules("lower", **given):
     lower = array_ops.check(good, f"{name}: {rule}", lower, given[name])
   return {**arrays, "lower": lower}
 
@@ -80,7 +80,8 @@ def check_known(arrays: Mapping[str, Tree], labels: Mapping[str, str]) -> None:
     labels: the names in messages, where they are not those of `NAMES`.
   """
   known = _with_upper(arrays)
-  for name, good, rule in _rules(**known):
+  start = repr(labels["lower"]) if "lower" in labels else "lower"
+  for name, good, rule in _rules(start, **known):
     value_rules.check(
       labels.get(name, name), known[name], onp.asarray(good), rule
     )
@@ -93,6 +94,7 @@ def _with_upper(arrays: Mapping[str, Tree]) -> dict[str, Tree]:
 
 
 def _rules(
+  start: str,
   lower: Array,
   upper: Array,
   weights: Array | None,
@@ -101,13 +103,14 @@ def _rules(
 ) -> list[tuple[str, Array, str]]:
   """Returns the name, mask of valid values, and text of each rule.
 
-  The arrays are the host's or traced ones: only operators are used.
+  The arrays are the host's or traced ones: only operators are used. Rules call
+  the lower ends `start`.
   """
   rules = [
     ("lower", lower == lower, "it must be a number"),
     ("upper", upper == upper, "it must be a number, or inf for right-censored"),
     ("upper", upper >= 0, "values are times or counts >= 0"),
-    ("upper", upper >= lower, "it must be at least lower"),
+    ("upper", upper >= lower, f"it must be at least {start}"),
     ("lower", lower < math.inf, "it must be finite"),
   ]
   if weights is not None:

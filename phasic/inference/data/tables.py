@@ -97,7 +97,9 @@ def read(
     lower, upper = required("lower", -1.0), required("upper", math.inf)
     nothing = (lower < 0) & (upper == math.inf)
     rule = f"one of {names['lower']!r} and {names['upper']!r} must be known"
-    value_rules.check(names["lower"], lower, onp.logical_not(nothing), rule)
+    known_end = onp.logical_not(nothing)
+    given = onp.asarray(numbers["lower"])
+    value_rules.check(names["lower"], lower, known_end, rule, given)
     if cause is not None:
       cause = onp.where(upper == math.inf, -1, cause)
     arrays = (lower, upper, weights, entry, cause)
@@ -140,7 +142,9 @@ def ends(
   observation_rules.common_shape(shapes)
   good = (seen == 0) | (seen == 1)
   value_rules.check(name, seen, onp.asarray(good), "it must be bool, or 0 or 1")
-  value_rules.check(time, times, onp.asarray(times >= 0), "they must be >= 0")
+  good = (times >= 0) & (times < math.inf)
+  rule = "they must be >= 0 and finite"
+  value_rules.check(time, times, onp.asarray(good), rule)
   dtype = times.dtype if times.dtype.kind == "f" else None
   infinity = onp.asarray(math.inf, dtype=dtype)
   upper = onp.where(seen == 1, times, infinity)
@@ -260,8 +264,9 @@ def _causes(
       )
     numbers = _numbers({name: values}, name)
     numbers = onp.where(onp.isnan(numbers), -1.0, numbers)
-    good = onp.floor(numbers) == numbers
-    value_rules.check(name, numbers, good, "it must be a whole number")
+    good = (onp.floor(numbers) == numbers) & (abs(numbers) < 2.0**31)
+    rule = "it must be a whole number below 2^31, the number of a cause"
+    value_rules.check(name, numbers, good, rule)
     return onp.asarray(numbers, dtype=onp.int32)
   raw_arguments.check_sequence("causes", causes, " of names")
   order = list(causes)

@@ -78,6 +78,8 @@ class RulesTest(test_case.TestCase):
     ([0.0, 2.0, 1.0], [1, 2], r"edges\[2\] = 1.0: they must increase"),
     ([0.0, _NAN, 2.0], [1, 2], r"edges\[1\] = nan: they must increase"),
     ([_NAN, 1.0, 2.0], [1, 2], r"edges\[0\] = nan: they must increase"),
+    ([-2.0, -1.0, 2.0], [1, 2], r"edges\[1\] = -1.0: .* but the first must"),
+    ([0.0, 1.0, 2.0], [1, -2], r"counts\[1\] = -2.*: they must be >= 0 and f"),
     ([0.0, 1.0, 2.0], [5], r"counts has shape \(1,\): .* \(..., 2\)"),
     ([0.0, 1.0], 5, r"counts has shape \(\): with 2 edges"),
   )

@@ -96,7 +96,11 @@ class TablesTest(test_case.TestCase):
     ),
     ({}, r"given columns are \[\]: give either time, or time and event, or"),
     ({"time": "t", "event": "two"}, r"two\[1\] = 2.0: it must be bool, or 0"),
-    ({"lower": "none", "upper": "none"}, r"none\[0\].*must be known"),
+    (
+      {"lower": "none", "upper": "none"},
+      r"^none\[0\] = nan: one of 'none' and 'none' must be known",
+    ),
+    ({"lower": "minus", "upper": "gone"}, r"^minus\[1\] = -1.0: one of 'min"),
     ({"time": "t", "cause": "name"}, "'name' holds names: pass causes"),
     (
       {"time": "t", "cause": "name", "causes": ["a"]},
@@ -107,7 +111,10 @@ class TablesTest(test_case.TestCase):
     ({"time": "t", "weight": "gone"}, r"gone\[1\] = nan: a weight must be"),
     ({"time": "minus"}, r"minus\[1\] = -1.0: values are times or counts"),
     ({"time": "t", "entry": "late"}, r"late\[0\] = 3.0: the exit must be"),
-    ({"lower": "late", "upper": "t"}, r"t\[0\] = 1.0: it must be at least lo"),
+    ({"lower": "late", "upper": "t"}, r"t\[0\] = 1.0: it must be at least 'l"),
+    ({"time": "far"}, r"far\[1\] = inf: it must be finite"),
+    ({"time": "far", "event": "e"}, r"far\[1\] = inf: they must be .* finite"),
+    ({"time": "t", "cause": "huge"}, r"huge\[1\] = 3000000000.0: it must be a"),
     ({"time": "wide"}, r"column 'wide' has shape \(2, 1\)"),
   )
   def test_bad_columns(self, names, message):
@@ -121,6 +128,8 @@ class TablesTest(test_case.TestCase):
       "minus": [1.0, -1.0],
       "late": [3.0, 1.0],
       "wide": onp.ones((2, 1)),
+      "far": [1.0, _INF],
+      "huge": [0.0, 3e9],
     }
     with self.assertRaisesRegex(ValueError, message):
       inference.Observations.from_table(table, **names)
