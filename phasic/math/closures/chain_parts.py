@@ -28,6 +28,14 @@ from phasic.math.numeric.array_utils import joined
 # The sizes of the largest chains that may be built.
 MAX_PHASES = 100_000
 MAX_EDGES = 10_000_000
+# Messages about chains that would be larger end with this way out.
+_FOR_EQUAL_PARTS = {
+  f"the {name}": (
+    "; n parts with the same distribution need fewer as "
+    f"order_statistic(part, n, k={k})"
+  )
+  for name, k in (("minimum", "1"), ("maximum", "n"))
+}
 
 
 class ChainParts(NamedTuple):
@@ -220,7 +228,8 @@ def check_size(what: str, phases: int, edges: int, bound: str = "") -> None:
     if count > most:
       raise ValueError(
         f"{what} has {bound}{raw_arguments.shown(count)} {name}: there must be "
-        f"at most {most}"
+        f"at most {most}; take fewer parts, or parts with fewer phases"
+        f"{_FOR_EQUAL_PARTS.get(what, '')}"
       )
 
 

@@ -244,6 +244,19 @@ class ErrorsTest(test_case.TestCase):
       pd.minimum([law, law])
     with self.assertRaisesRegex(ValueError, "160800 phases"):
       pd.maximum([law, law])
+    part, parts = pd.Erlang(3, 1.0), "take fewer parts, or parts with fewer "
+    for function, size, k in (
+      (pd.minimum, 3**11, 1),
+      (pd.maximum, 4**11 - 1, "n"),
+    ):
+      with self.assertRaisesRegex(
+        ValueError,
+        f"has {size} phases: .* {parts}.* same distribution .*n, k={k}\\)$",
+      ):
+        function([part] * 11)
+    self.assertEqual(pd.order_statistic(part, 11, 11).num_phases, 363)
+    with self.assertRaisesRegex(ValueError, f"; {parts}phases$"):
+      pd.mixture([0.5, 0.5], [pd.Erlang(60000, 1.0)] * 2)
     with self.assertRaisesRegex(ValueError, "order statistic has 10827400"):
       pd.order_statistic(law, 3, 3)
     with self.assertRaisesRegex(ValueError, "120000 phases"):
