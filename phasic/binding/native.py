@@ -41,7 +41,7 @@ def include_dir() -> str:
 
 
 def bind_native(
-  library: str | os.PathLike[str],
+  library: str | os.PathLike[str] | None,
   name: str,
   *,
   jvp: Callable[..., object] | None = None,
@@ -87,7 +87,8 @@ def bind_native(
   order there is an error that says so.
 
   Args:
-    library: the path of the shared library for JAX and NumPy.
+    library: the path of the shared library for JAX and NumPy; in TensorFlow
+      also None, where there is only `tf_library`.
     name: the function's name in PHASIC_OP.
     jvp: the forward rule in array code.
     vjp: the reverse rule in array code.
@@ -132,9 +133,9 @@ def bind_native(
   """
   if not isinstance(name, str):
     raise TypeError(f"name is {name!r}: it must be a string")
-  path = native_libraries.load(name, library)
+  path = native_ops.declaring_library(name, library, tf_library)
   if tf_library is None:
-    stem, extension = os.path.splitext(os.fspath(library))
+    stem, extension = os.path.splitext(os.fspath(library or path))
     tf_library = f"{stem}_tf{extension}"
   for what, rule in (("jvp", jvp), ("vjp", vjp), ("portable", portable)):
     if rule is not None:

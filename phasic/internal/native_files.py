@@ -81,7 +81,8 @@ def ops(
   if registered and not for_tensorflow:
     raise ValueError(
       f"{start}, which was compiled for TensorFlow: it must be the library for "
-      "JAX and NumPy, compiled without -DPHASIC_WITH_TENSORFLOW"
+      "JAX and NumPy, compiled without -DPHASIC_WITH_TENSORFLOW; for TensorFlow "
+      "alone pass None, and this file as tf_library"
     )
   return names
 

@@ -77,6 +77,14 @@ class NativeFilesTest(parameterized.TestCase):
       with self.assertRaisesRegex(TypeError, "op test_scale: tf_library is"):
         binding.bind_native(libraries.ops(), "test_scale", tf_library=path)
 
+  def test_a_library_for_tensorflow_alone(self):
+    for options in ({}, {"tf_library": "libops_tf.so"}):
+      with self.assertRaisesRegex(
+        TypeError,
+        "^op test_scale: library is None: .* only TensorFlow takes an op of",
+      ):
+        binding.bind_native(None, "test_scale", **options)
+
   def test_another_kind_of_library(self):
     numpy = pathlib.Path(onp.__file__).parent
     path = next(numpy.rglob("_multiarray_umath*.so"))

@@ -27,7 +27,7 @@ class Buffer(ctypes.Structure):
   )
 
 
-def load(op: str, library: str | os.PathLike[str]) -> str:
+def load(op: str, library: str | os.PathLike[str] | None) -> str:
   """Loads an op's library for JAX and NumPy; returns its resolved path.
 
   Args:
@@ -40,6 +40,11 @@ def load(op: str, library: str | os.PathLike[str]) -> str:
     TypeError: it is not a path.
     ValueError: the file is truncated, or compiled for TensorFlow.
   """
+  if library is None:
+    raise TypeError(
+      f"op {op}: library is None: it must be the path of a shared library; only "
+      "TensorFlow takes an op of tf_library alone"
+    )
   path = native_files.whole_path(op, "library", library)
   native_files.ops(op, "library", path, for_tensorflow=False)
   try:

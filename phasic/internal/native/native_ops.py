@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import os
 from typing import NoReturn
 
 import numpy as onp
@@ -13,6 +14,28 @@ from phasic.internal.native import native_declarations
 from phasic.internal.native import native_libraries
 from phasic.internal.native import native_rules
 from phasic.internal.native import native_shapes
+
+
+def declaring_library(
+  op: str,
+  library: str | os.PathLike[str] | None,
+  tf_library: str | os.PathLike[str] | None,
+) -> str:
+  """Loads the library that has an op's declaration; returns its path.
+
+  Args:
+    op: the op's name, for messages.
+    library: the path of the library for JAX and NumPy; TensorFlow takes None.
+    tf_library: the path of the library for TensorFlow, or None.
+
+  Raises:
+    FileNotFoundError: there is no such file.
+    OSError: it cannot be loaded.
+    TypeError: it is not a path.
+    ValueError: the file is truncated, or compiled for another framework.
+  """
+  del tf_library  # TensorFlow's alone.
+  return native_libraries.load(op, library)
 
 
 def load(function: native_declarations.NativeFunction) -> None:

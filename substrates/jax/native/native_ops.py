@@ -8,6 +8,7 @@ them, through the op again if they use its outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import os
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,16 @@ from phasic.substrates.jax.internal.native import native_maps
 from phasic.substrates.jax.internal.native import native_shapes
 from phasic.substrates.jax.internal.native import static_options
 from phasic.substrates.jax.internal.static import Shape
+
+
+def declaring_library(
+  op: str,
+  library: str | os.PathLike[str] | None,
+  tf_library: str | os.PathLike[str] | None,
+) -> str:
+  """Loads the library that has an op's declaration; returns its path."""
+  del tf_library  # TensorFlow's alone.
+  return native_libraries.load(op, library)
 
 
 def load(function: native_declarations.NativeFunction) -> None:

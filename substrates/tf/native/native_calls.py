@@ -42,7 +42,7 @@ def op_function(
     OSError: it cannot be loaded.
     ValueError: it has no such op, or another library has an op of its name.
   """
-  op = getattr(_load(library, declaration.name), op_type(declaration), None)
+  op = getattr(load(library, declaration.name), op_type(declaration), None)
   if op is None:
     raise ValueError(
       declaration.error(
@@ -191,7 +191,15 @@ _lock = threading.Lock()
 
 
 @functools.cache
-def _load(library: str, op: str) -> types.ModuleType:
+def load(library: str, op: str) -> types.ModuleType:
+  """Loads a library of ops, given its resolved path and an op's name.
+
+  Raises:
+    FileNotFoundError: there is no such file.
+    OSError: it cannot be loaded.
+    ValueError: it was not compiled for TensorFlow, or has an op of the name of
+      another library's.
+  """
   with _lock:
     if library not in _modules:
       _modules[library] = _load_first(library, op)

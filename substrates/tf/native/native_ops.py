@@ -7,14 +7,30 @@ Each op has a registered gradient, which looks up the binding by the attribute
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import os
 
 import tensorflow as tf
 
+from phasic.substrates.tf.internal import native_files
 from phasic.substrates.tf.internal.arrays import ArrayLike
 from phasic.substrates.tf.internal.native import native_calls
 from phasic.substrates.tf.internal.native import native_declarations
 from phasic.substrates.tf.internal.native import native_gradients
+from phasic.substrates.tf.internal.native import native_libraries
 from phasic.substrates.tf.internal.native import native_shapes
+
+
+def declaring_library(
+  op: str,
+  library: str | os.PathLike[str] | None,
+  tf_library: str | os.PathLike[str] | None,
+) -> str:
+  """Loads the library that has an op's declaration; returns its path."""
+  if library is not None or tf_library is None:
+    return native_libraries.load(op, library)
+  path = native_files.whole_path(op, "tf_library", tf_library)
+  native_calls.load(path, op)
+  return path
 
 
 def load(function: native_declarations.NativeFunction) -> None:

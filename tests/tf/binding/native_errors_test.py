@@ -183,9 +183,24 @@ class NativeErrorsTest(parameterized.TestCase):
         error, f"op test_scale: tf_library is .*wrong_tf.so.*{message}"
       ):
         binding.bind_native(libraries.ops(), "test_scale", tf_library=path)
-    message = "library is .*libops_tf.so, which was compiled for TensorFlow"
+    message = (
+      "library is .*libops_tf.so, which was compiled for TensorFlow.*; for "
+      "TensorFlow alone pass None"
+    )
     with self.assertRaisesRegex(ValueError, message):
       binding.bind_native(libraries.ops_tf(), "test_scale")
+
+  def test_a_library_for_tensorflow_alone(self):
+    with self.assertRaisesRegex(TypeError, "op test_scale: library is None: "):
+      binding.bind_native(None, "test_scale")
+    with self.assertRaisesRegex(
+      ValueError, "^op test_missing: library is .*_tf.so, which has no such op"
+    ):
+      binding.bind_native(None, "test_missing", tf_library=libraries.ops_tf())
+    with self.assertRaisesRegex(
+      FileNotFoundError, "op test_scale: tf_library is /nothing_tf.so"
+    ):
+      binding.bind_native(None, "test_scale", tf_library="/nothing_tf.so")
 
   def test_op_of_another_library_in_the_way(self):
     op = native_cases.bind("test_options")

@@ -11,6 +11,7 @@ from absl.testing import parameterized
 import numpy as onp
 import tensorflow as tf
 
+from phasic.substrates.tf import binding
 from phasic.substrates.tf.internal import xla_calls
 from tests.native_ops import libraries
 from tests.tf.binding import native_cases
@@ -45,6 +46,28 @@ print("RESULT", *value.numpy(), *gradient.numpy(), *second.numpy())
 
 
 class NativeOpsTest(parameterized.TestCase):
+  @parameterized.parameters(*native_cases.MODES)
+  def test_a_library_for_tensorflow_alone(self, mode):
+    scale = binding.bind_native(
+      None,
+      "test_scale",
+      vjp=native_cases.scale_vjp,
+      tf_library=libraries.ops_tf(),
+    )
+    x = tf.constant([1.0, 2.0, 4.0], tf.float64)
+    factor = tf.constant(3.0, tf.float64)
+    scale.check(factor, x)
+
+    def gradient(factor):
+      with tf.GradientTape() as tape:
+        tape.watch(factor)
+        y = scale(factor, x)
+      return y, tape.gradient(y, factor)
+
+    y, slope = native_cases.MODES[mode](gradient)(factor)
+    onp.testing.assert_array_equal(y, [3.0, 6.0, 12.0])
+    self.assertEqual(float(slope), 7.0)
+
   def test_autograph_does_not_warn(self):
     op = native_cases.bind("test_float16")
     with self.assertNoLogs("tensorflow", "WARNING"):
