@@ -46,6 +46,11 @@ def _squeeze(a: Traced, axis: int | tuple[int, ...] | None = None) -> Array:
 @linear_maps.registered(onp.transpose)
 def _transpose(a: Traced, axes: Sequence[int] | None = None) -> Array:
   order = tuple(range(a.ndim))[::-1] if axes is None else tuple(axes)
+  if len(order) != a.ndim:
+    raise ValueError(
+      f"transpose of shape {a.shape}: axes is {order}, it must have each axis "
+      "once"
+    )
   back = tuple(int(i) for i in onp.argsort([i % a.ndim for i in order]))
   return linear_maps.linear(
     lambda x: onp.transpose(x, order), lambda c: onp.transpose(c, back), a
@@ -112,6 +117,11 @@ def _take_along_axis(
   if axis is None:
     return onp.take_along_axis(onp.ravel(arr), onp.ravel(indices), 0)
   places = onp.asarray(traced.constant(indices))
+  if places.ndim != onp.ndim(arr):
+    raise ValueError(
+      f"take_along_axis of shape {onp.shape(arr)}: indices has shape "
+      f"{places.shape}, it must have as many dimensions"
+    )
   sizes = list(onp.shape(arr))
   sizes[axis] = places.shape[axis]
   where = list(onp.indices(sizes, sparse=True))
@@ -123,6 +133,11 @@ def _take_along_axis(
 def _concatenate(arrays: Sequence[Array], axis: int | None = 0) -> Array:
   if axis is None:
     return onp.concatenate([onp.ravel(x) for x in arrays])
+  if any(onp.ndim(x) == 0 for x in arrays):
+    raise ValueError(
+      f"concatenate of shapes {_shapes(arrays)}: each must have a dimension; "
+      "use stack for numbers"
+    )
   rank = onp.ndim(arrays[0])
   sizes = [onp.shape(x)[axis] for x in arrays]
   ends = onp.cumsum(sizes)
@@ -143,7 +158,16 @@ def _concatenate(arrays: Sequence[Array], axis: int | None = 0) -> Array:
 
 @linear_maps.registered(onp.stack)
 def _stack(arrays: Sequence[Array], axis: int = 0) -> Array:
+  if len(set(map(onp.shape, arrays))) > 1:
+    raise ValueError(
+      f"stack of shapes {_shapes(arrays)}: all shapes must be equal"
+    )
   return onp.concatenate([onp.expand_dims(x, axis) for x in arrays], axis)
+
+
+def _shapes(arrays: Sequence[Array]) -> str:
+  """Lists the shapes of arrays, for messages."""
+  return ", ".join(str(onp.shape(x)) for x in arrays)
 
 
 @linear_maps.registered(onp.where)

@@ -259,8 +259,8 @@ def _one_array(f: Callable[..., object], value: object) -> Array:
   leaves, _ = autodiff.flatten(value)
   if len(leaves) != 1 or leaves[0] is not value or _is_constant(value):
     raise TypeError(
-      f"f returned {raw_arguments.shown(value)}: it must be one array of real "
-      "numbers; vjp and jvp take structures"
+      f"f returned {raw_arguments.shown(stop_gradient(value))}: it must be one "
+      "array of real numbers; vjp and jvp take structures"
     )
   (array,) = leaves
   return array

@@ -179,6 +179,37 @@ class ErrorsTest(parameterized.TestCase):
     with self.assertRaisesRegex(TypeError, "cannot be interpreted as an int"):
       gradients.vjp(lambda x: np.reshape(x, "six"), _X)
 
+  @parameterized.parameters(
+    (lambda x: x @ np.ones((2, 2)), r"shapes \(\) and \(2, 2\): both must be"),
+    (lambda x: np.ones(3) @ x, r"matmul of shapes \(3,\) and \(\): both must"),
+    (
+      lambda x: np.concatenate([x, np.ones(2)]),
+      r"concatenate of shapes \(\), \(2,\): each must have a dimension",
+    ),
+    (
+      lambda x: np.stack([x, np.ones(2)]),
+      r"stack of shapes \(\), \(2,\): all shapes must be equal",
+    ),
+    (
+      lambda x: np.transpose(x, (1, 0)),
+      r"transpose of shape \(\): axes is \(1, 0\)",
+    ),
+    (
+      lambda x: np.take_along_axis(x, np.zeros(1, int), axis=-1),
+      r"take_along_axis of shape \(\): indices has shape \(1,\)",
+    ),
+  )
+  def test_shapes_are_those_that_were_given(self, function, message):
+    with self.assertRaises((ValueError, IndexError)):
+      function(np.asarray(1.0))
+    for derivative in (
+      lambda: gradients.jvp(function, (1.0,), (1.0,)),
+      lambda: gradients.vjp(function, 1.0),
+      lambda: gradients.hessian_vector_product(function, (1.0,), (1.0,)),
+    ):
+      with self.assertRaisesRegex(ValueError, message):
+        derivative()
+
   def test_rules_that_are_not_given(self):
     with self.assertRaisesRegex(ValueError, "must be given together"):
       custom_gradient.custom_gradient(vjp_fwd=lambda x: (x, ()))
@@ -213,6 +244,8 @@ class ErrorsTest(parameterized.TestCase):
         gradients.value_and_gradient(lambda x, y=value: y, 2.0)
     with self.assertRaisesRegex(TypeError, "must be one array of real numbers"):
       gradients.value_and_gradient(lambda x: np.arange(3), 2.0)
+    with self.assertRaisesRegex(TypeError, r"f returned \[array\(2.0?\)\]: it"):
+      gradients.hessian_vector_product(lambda x: [x], (2.0,), (1.0,))
     with self.assertRaisesRegex(TypeError, "dtype complex128: it must be real"):
       gradients.vjp(lambda x: np.asarray([1j]), 2.0)
 

@@ -94,6 +94,25 @@ class StructureErrorTest(test_case.TestCase):
         (tangent,),
       )
 
+  def test_directions_of_numbers(self):
+    def cube(x):
+      return x * x * x
+
+    wrong = r"angent has shape \(1,\): it must be \(\), the shape of its primal"
+    _, pullback = pm.vjp(cube, 2.0)
+    for call in (
+      lambda x: pm.jvp(cube, (2.0,), (x,)),
+      lambda x: pm.hessian_vector_product(cube, (2.0,), (x,)),
+      pullback,
+    ):
+      for value in (onp.ones(1), [1.0]):
+        with self.assertRaisesRegex(ValueError, wrong):
+          call(value)
+    with self.assertRaisesRegex(
+      ValueError, r"a tangent has shape \(\): it must be \(1,\), the shape"
+    ):
+      pm.jvp(cube, (onp.ones(1),), (1.0,))
+
   def test_directions_of_another_dtype(self):
     single, third = onp.ones(2, onp.float32), onp.ones(2) / 3.0
     with self.assertRaisesRegex(
