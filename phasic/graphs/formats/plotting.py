@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import functools
 import shutil
 import subprocess  # noqa: TID251  (`dot`, on numbers)
 
@@ -96,8 +98,13 @@ def _in_layers(graph: contents.Contents) -> list[Point]:
   return [(float(places[i][0]), float(places[i][1])) for i in range(size)]
 
 
-# The gap between the end of an edge and the center of its phase, in points.
+# The gap between an edge and the center of a phase, in points.
 _RADIUS = 18.0
+# The bends that are tried for an edge, the best first: the height of the curve's
+# middle is half of it, relative to the length. Where there is an edge back as
+# well, bends of one sign put the two on opposite sides.
+_BENDS = (0.0, 0.4, -0.4, 0.7, -0.7)
+_TWO_WAY_BENDS = (0.2, 0.4, 0.7)
 
 
 def plot(
@@ -128,9 +135,15 @@ def plot(
       contents.plain(graph.sources), contents.plain(graph.targets), strict=True
     )
   )
+  xs, ys = zip(*points, strict=True)
+  target.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
+  target.set_ylim(min(ys) - 0.5, max(ys) + 0.5)
   begins, both = graph.begins, set(pairs)
+  places = target.transData.transform(points)
+  gap = _RADIUS * target.figure.dpi / 72.0
   for e, (i, j) in enumerate(pairs):
-    bend = 0.2 if (j, i) in both else 0.0
+    bends = _TWO_WAY_BENDS if (j, i) in both else _BENDS
+    bend = _free_bend(places, i, j, bends, gap)
     _draw_edge(target, points[i], points[j], _label(graph, values, e), bend)
   for i, point in enumerate(points):
     if i < p:
@@ -146,9 +159,6 @@ def plot(
       va="center",
       bbox={"boxstyle": "round", "facecolor": color},
     )
-  xs, ys = zip(*points, strict=True)
-  target.set_xlim(min(xs) - 0.5, max(xs) + 0.5)
-  target.set_ylim(min(ys) - 0.5, max(ys) + 0.5)
   target.set_axis_off()
   return target
 
@@ -159,6 +169,49 @@ def _new_axes() -> Axes:
 
   _, axes = matplotlib.pyplot.subplots()
   return axes
+
+
+def _middle(ends: onp.ndarray, bend: float) -> onp.ndarray:
+  """Returns the middle of matplotlib's curve "arc3" between two points, (2, 2)."""
+  x, y = ends[1] - ends[0]
+  return onp.mean(ends, axis=0) + bend / 2 * onp.asarray([y, -x])
+
+
+def _free_bend(
+  places: onp.ndarray, i: int, j: int, bends: Sequence[float], gap: float
+) -> float:
+  """Returns the first bend with which an edge keeps off all other phases.
+
+  If there is none, it returns the bend that comes least close to one.
+
+  Args:
+    places: where the phases and causes are on the screen, (n, 2).
+    i: the edge's source.
+    j: its target.
+    bends: the bends to try, the best first.
+    gap: the least distance to the center of another phase.
+  """
+  ends, others = places[[i, j]], onp.delete(places, [i, j], axis=0)
+  t = onp.linspace(0.0, 1.0, 33)[:, None]
+
+  def distance(bend: float) -> float:
+    control = 2.0 * _middle(ends, bend) - onp.mean(ends, axis=0)
+    curve = (1 - t) ** 2 * ends[0] + 2 * t * (1 - t) * control + t**2 * ends[1]
+    apart = onp.linalg.norm(curve[:, None] - others, axis=-1)
+    return float(onp.min(apart, initial=gap))
+
+  return max(bends, key=distance)
+
+
+def _from_middle(
+  axes: Axes, ends: tuple[Point, Point], bend: float, renderer: object
+) -> object:
+  """Returns the shift to an edge's middle, in a picture of any proportions."""
+  import matplotlib.transforms
+
+  del renderer  # Matplotlib passes it to all functions of coordinates.
+  shift = _middle(axes.transData.transform(ends), bend)
+  return matplotlib.transforms.Affine2D().translate(*shift)
 
 
 def _draw_edge(
@@ -179,12 +232,10 @@ def _draw_edge(
       "shrinkB": _RADIUS,
     },
   )
-  # The label is placed on the outer side of the arc.
-  x = (tail[0] + head[0]) / 2 + bend * (head[1] - tail[1]) / 2
-  y = (tail[1] + head[1]) / 2 - bend * (head[0] - tail[0]) / 2
   axes.annotate(
     label,
-    (x, y),
+    (0.0, 0.0),
+    xycoords=functools.partial(_from_middle, axes, (tail, head), bend),
     ha="center",
     va="center",
     fontsize="small",

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import itertools
 import os
 import pathlib
 import sys
@@ -11,6 +12,7 @@ from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
+import numpy as onp
 
 from phasic import graphs
 from phasic.graphs.formats import plotting
@@ -279,6 +281,48 @@ class PlotTest(test_case.TestCase):
       self.labels(axes), ["params[0] + 2 params[1]", "0", "absorbed"]
     )
     pyplot.close(axes.figure)
+
+  def test_edges_keep_off_other_states(self):
+    # States and absorption on a line: edges between neighbors, both ways, and
+    # edges over others.
+    edges = [(k, k + 1, 1.0) for k in range(4)]
+    edges += [(k + 1, k, 2.0) for k in range(4)]
+    edges += [(0, 2, 3.0), (3, 0, 4.0), (0, 4, 5.0), (4, ABSORBED, 6.0)]
+    graph = Graph.from_edges(edges, 0)
+    place = [*graph.states, ABSORBED].index
+    points = [(float(i), 0.5 * i) for i in range(6)]
+    axes = self.figure.subplots()
+    with mock.patch.object(plotting, "positions", return_value=points):
+      graph.plot(axes)
+    # Proportions that are known only when the picture is drawn do no harm.
+    self.figure.set_size_inches(12.0, 5.0)
+    self.figure.draw_without_rendering()
+    centers = axes.transData.transform(points)
+    arrows = axes.texts[: 2 * len(edges) : 2]
+    labels = axes.texts[1 : 2 * len(edges) : 2]
+    near = 18.0 * self.figure.dpi / 72.0
+    middles = []
+    for edge, arrow, label in zip(graph.edges, arrows, labels, strict=True):
+      (corners, *_) = arrow.arrow_patch.get_path().to_polygons(
+        closed_only=False
+      )
+      pieces = itertools.pairwise(corners)
+      curve = onp.concatenate([onp.linspace(a, b, 99) for a, b in pieces])
+      ends = place(edge.source), place(edge.target)
+      others = onp.delete(centers, ends, axis=0)
+      apart = onp.linalg.norm(curve[:, None] - others, axis=-1)
+      self.assertGreater(onp.min(apart), 0.9 * near)
+      box = label.get_window_extent()
+      middle = onp.mean(onp.asarray(box), axis=0)
+      to_curve = onp.linalg.norm(curve - middle, axis=-1)
+      self.assertLess(onp.min(to_curve), 3.0)
+      middles.append(middle)
+    # The labels of the two ways lie on opposite sides.
+    by_ends = {edge[:2]: x for edge, x in zip(graph.edges, middles)}
+    self.assertGreater(
+      onp.linalg.norm(by_ends[0, 1] - by_ends[1, 0]),
+      0.15 * onp.linalg.norm(centers[1] - centers[0]),
+    )
 
   def test_too_many_phases(self):
     with self.assertRaisesRegex(ValueError, "has 2 phases: .* max_phases = 1"):
