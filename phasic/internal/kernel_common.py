@@ -47,7 +47,7 @@ EDGES_ARE_FIXED = (
 )
 # The approximate speed of one core. It converts limits on work from seconds to
 # numbers of multiply-adds.
-_MULTIPLY_ADDS_PER_SECOND = 1e11 / 60.0
+MULTIPLY_ADDS_PER_SECOND = 1e11 / 60.0
 load = native_module.load
 _T = TypeVar("_T")
 
@@ -336,7 +336,7 @@ class Kernel:
     multiply_adds = self.on_host().max_work()
     if multiply_adds == float("inf"):
       return None
-    return multiply_adds / _MULTIPLY_ADDS_PER_SECOND
+    return multiply_adds / MULTIPLY_ADDS_PER_SECOND
 
   def set_work_limit(self, seconds: float | None) -> float:
     """Sets the limit on work; returns it as a number of multiply-adds."""
@@ -354,7 +354,7 @@ class Kernel:
           f"seconds is {raw_arguments.shown(seconds)}: it must be > 0 and finite, "
           "at most 1e200; pass None for no limit"
         )
-      limit = float(seconds) * _MULTIPLY_ADDS_PER_SECOND
+      limit = float(seconds) * MULTIPLY_ADDS_PER_SECOND
     self.on_host().set_max_work(limit)
     return limit
 

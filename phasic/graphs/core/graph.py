@@ -130,8 +130,8 @@ class Graph(linear_weights.LinearWeights):
   def describe(self) -> str:
     """Describes the graph in several lines of text.
 
-    If the native kernel can run, the text includes the cost of the elimination
-    by which moments are computed.
+    If the native kernel can run, the text says how much time and memory the
+    mean and other moments take for each set of parameters.
 
     Raises:
       ValueError: the graph is traced.

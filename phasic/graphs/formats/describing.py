@@ -6,8 +6,13 @@ import numpy as onp
 
 from phasic.graphs.parts import contents
 from phasic.graphs.parts.contents import counted
+from phasic.internal import kernel_common
 from phasic.internal import kernel_ops
 from phasic.internal.raw_arguments import shown
+
+# The kernel's limits on an elimination, `kMaxFill` and `kMaxOperations` of its
+# interface.
+_MOST_NUMBERS, _MOST_OPERATIONS = 2.0**27, 1e13
 
 
 def describe(graph: contents.Contents) -> str:
@@ -30,7 +35,7 @@ def describe(graph: contents.Contents) -> str:
     f"  starts in: {_start(graph)}",
   ]
   if not kernel_ops.unavailable_reason():
-    lines.append(f"  elimination: {_elimination(graph, p)}")
+    lines.append(f"  moments: {_moments_cost(graph, p)}")
   if loose:
     lines.append(f"  never absorbed: from {counted(loose, 'phase')}")
   lines += [f"  note: {note}" for note in graph.notes]
@@ -55,20 +60,30 @@ def _cause(cause: str | None) -> str:
   return "ABSORBED" if cause is None else repr(cause)
 
 
-def _elimination(graph: contents.Contents, p: int) -> str:
-  """Returns the kernel's estimate of the cost of computing moments, as text."""
+def _moments_cost(graph: contents.Contents, p: int) -> str:
+  """Returns the time and the memory that moments of the chain take, as text."""
   targets = onp.minimum(graph.targets, p)
-  try:
-    size = kernel_ops.measure_elimination(
-      p, onp.stack([graph.sources, targets])
-    )
-  except ValueError as error:
-    return f"refused, {error}"
-  return (
-    f"{counted(size['fill'], 'number')} kept, "
-    f"{counted(int(size['operations']), 'multiply-add')}, "
-    f"{counted(size['largest_component'], 'phase')} in the largest component"
+  size = kernel_ops.measure_elimination(p, onp.stack([graph.sources, targets]))
+  seconds = size["operations"] / kernel_common.MULTIPLY_ADDS_PER_SECOND
+  numbers = size["fill"] + size["working"]
+  cost = (
+    f"{_about(1e3 * seconds)} ms and {_about(8e-6 * numbers)} MB for each set "
+    "of parameters"
   )
+  if max(size["fill"], size["working"]) > _MOST_NUMBERS or (
+    size["operations"] > _MOST_OPERATIONS
+  ):
+    loop = counted(size["largest_component"], "phase")
+    cost = (
+      f"refused, as {loop} that lead to each other would take {cost}; "
+      "graphs.lump merges phases that behave alike; densities need no moments"
+    )
+  return cost
+
+
+def _about(x: float) -> str:
+  """Rounds a cost to a whole number."""
+  return f"about {x:,.0f}" if x >= 1.0 else "less than 1"
 
 
 def _start(graph: contents.Contents) -> str:

@@ -5,6 +5,7 @@ import copy
 import importlib.util
 import math
 import pickle
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -12,6 +13,7 @@ import numpy as onp
 
 from phasic import distributions as pd
 from phasic import graphs
+from phasic.graphs.formats import describing
 from tests.helpers import graph_cases
 
 ABSORBED = graphs.ABSORBED
@@ -241,12 +243,28 @@ class LookingTest(graph_cases.SameGraphCase):
       ],
     )
 
-  def test_elimination(self):
+  def test_cost_of_moments(self):
     self.require_kernel()
-    self.assertRegex(
-      graph_cases.small().describe().splitlines()[7],
-      r"  elimination: \d+ numbers kept, \d+ multiply-adds, 2 phases in the l",
+    graph = graph_cases.small()
+    self.assertEqual(
+      graph.describe().splitlines()[7],
+      "  moments: less than 1 ms and less than 1 MB for each set of parameters",
     )
+    # The elimination of a dense chain of p phases: p^2 numbers and p^3 / 3
+    # multiply-adds.
+    for p, start, cost in (
+      (3000, "about ", "5,400 ms and about 72 MB"),
+      (30000, "refused, as 30,000 phases that lead to each other", "7,200 MB"),
+    ):
+      size = {"largest_component": p, "fill": p**2, "working": 0}
+      size["operations"] = p**3 / 3.0
+      with mock.patch.object(
+        describing.kernel_ops, "measure_elimination", return_value=size
+      ):
+        line = graph.describe().splitlines()[7]
+      self.assertStartsWith(line, f"  moments: {start}")
+      self.assertIn(f"{cost} for each set of parameters", line)
+    self.assertIn("; graphs.lump merges phases that behave alike", line)
 
   def test_progress(self):
     counts = []
