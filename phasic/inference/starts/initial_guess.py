@@ -104,8 +104,9 @@ def initial_guess(
   chain with rates near the inverse of the mean.
 
   Args:
-    observations: positive times, (n,), known; zeros, censored values and late
-      entries count as such.
+    observations: one data set of shape (n,), with concrete values >= 0.
+      Censored times and late entries are taken into account; zeros become the
+      mass at zero of the result.
     num_phases: how many phases, at most 4096.
     form: "acyclic" (`AcyclicPhaseType`, any chain without cycles), "coxian",
       "discrete" (`DiscretePhaseType` of steps to later phases), "hyper-erlang",
