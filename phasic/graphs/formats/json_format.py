@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import hashlib
 import json
 import math
+import sys
 from typing import NoReturn
 
 import numpy as onp
@@ -193,12 +194,12 @@ def _integers(x: object, name: str, size: int) -> onp.ndarray:
 def _numbers(x: object, name: str, size: int) -> onp.ndarray:
   numbers: list[float] = []
   for i, item in enumerate(_list(x, name, size)):
-    # Integers from 2**1023 on are rejected before they overflow as floats. The
-    # number 1e999, which is read as inf, is rejected too.
+    # Integers above the largest float, which would overflow, are rejected; so is
+    # 1e999, which is read as inf.
     value = math.nan
     if type(item) is float:
       value = item
-    elif type(item) is int and abs(item) < 2**1023:
+    elif type(item) is int and abs(item) <= sys.float_info.max:
       value = float(item)
     if not math.isfinite(value):
       raise ValueError(

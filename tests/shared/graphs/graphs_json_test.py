@@ -2,6 +2,7 @@
 
 import collections
 import json
+import sys
 import time
 
 from absl.testing import absltest
@@ -117,6 +118,20 @@ class JsonTest(graph_cases.SameGraphCase):
   def test_no_graph(self, text, message):
     with self.assertRaisesRegex(ValueError, message):
       Graph.from_json(text)
+
+  def test_large_integers(self):
+    largest = int(sys.float_info.max)
+    for number in (2**1023, largest):
+      text = graph_cases.small().to_json().replace("0.125", str(number))
+      (constant,) = (
+        edge.constant
+        for edge in Graph.from_json(text).edges
+        if edge.constant > 1.0
+      )
+      self.assertEqual(constant, float(number))
+      text = text.replace(str(number), str(largest + 1))
+      with self.assertRaisesRegex(ValueError, "it must be a finite number"):
+        Graph.from_json(text)
 
   @parameterized.parameters("NaN", "Infinity", "-Infinity", "1e999")
   def test_not_finite(self, number):
