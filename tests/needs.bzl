@@ -294,6 +294,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
+            "math",
             "graphs/models",
             "distributions/closures",
             "distributions/epochs",

@@ -45,6 +45,9 @@ def checked(function: object, package: str, name: str) -> object:
   """
   if inspect.isclass(function) or not callable(function):
     return function
+  if inspect.isfunction(function):
+    # Python's own errors about the arguments of a call begin with this name.
+    function.__qualname__ = name
   names = tuple(inspect.signature(function).parameters)
   if "initial_probs" not in names or name == _UNCHECKED:
     return function

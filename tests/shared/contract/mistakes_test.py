@@ -1,5 +1,6 @@
 """Common mistakes of users, and their messages."""
 
+import inspect
 import math
 
 from absl.testing import absltest
@@ -71,6 +72,14 @@ class MistakesTest(test_case.TestCase):
       pm.phase_type.laplace_transform(probs, rates, 1.0)
     with self.assertRaisesRegex(ValueError, r"prob\(value, .*subtransition\)$"):
       pm.discrete_phase_type.prob([1.0], [[0.5]], 2.0)
+
+  @parameterized.parameters("phase_type", "discrete_phase_type")
+  def test_errors_of_python_name_the_public_function(self, package):
+    module = getattr(pm, package)
+    for name in module.__all__:
+      if not inspect.isclass(getattr(module, name)):
+        with self.assertRaisesRegex(TypeError, rf"^{name}\(\) got an unexp"):
+          getattr(module, name)(no_such_argument=1.0)
 
   def test_no_hint_where_the_value_is_first(self):
     rates = [[-1.0, 0.5], [0.25, -2.0]]
