@@ -169,8 +169,8 @@ def _of_law(distribution: Any, method: nan_table.Method) -> onp.ndarray:
     late = onp.asarray(distribution._late(), distribution.dtype)
     why = distribution._reasons(late, "survival_function")
   else:
-    broken = parameter_properties.broken_rules(distribution)
-    why = onp.asarray(broken[0] if broken else "ok")
+    broken = parameter_properties.broken_rule(distribution)
+    why = onp.asarray("ok" if broken is None else broken)
   if not method.why_endless:
     return why
   endless = onp.asarray(static.concrete(distribution.mean())) == math.inf

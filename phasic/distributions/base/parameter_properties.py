@@ -205,7 +205,9 @@ def look_at(distribution: Any) -> None:
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
     return
-  texts = [*_mend(distribution, known), *broken_rules(distribution)]
+  texts = _mend(distribution, known)
+  if (broken := broken_rule(distribution)) is not None:
+    texts.append(broken)
   if texts:
     # In TensorFlow distributions are modules, whose ordinary assignment would
     # track the attribute.
@@ -213,16 +215,16 @@ def look_at(distribution: Any) -> None:
     user_warnings.warn(f"{type(distribution).__name__}: {'; '.join(texts)}")
 
 
-def broken_rules(distribution: Any) -> list[str]:
+def broken_rule(distribution: Any) -> str | None:
   """Returns the message of the first rule that concrete parameters break."""
   known = _at_hand(distribution)
   if known is None or distribution._is_plausible(known):
-    return []
+    return None
   try:
     distribution.copy(**known, validate_args=True)
   except ValueError as error:
-    return [str(error)]
-  return []
+    return str(error)
+  return None
 
 
 def are_plausible(
