@@ -102,7 +102,7 @@ class Hooks:
     return log_prob - np.where(neither, math.nan, log_left)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
-    self._missing("sample")
+    self._missing("sample", "its class must define _sample_n")
 
   def _quantile(self, value: Array) -> Array:
     self._missing("quantile")
@@ -217,7 +217,10 @@ class Hooks:
     self, lower: Array, upper: Array, cause: str | None
   ) -> Array:
     """Computes log P(observation and absorption by the cause), (..., n)."""
-    raise NotImplementedError(f"{type(self).__name__} has no causes")
+    self._missing(
+      "probabilities of observations with a cause",
+      "drop the causes, or take a distribution of a graph that names them",
+    )
 
   def _linear_chain(self) -> tuple[Hooks, float]:
     """Returns the chain for the E-step, and its absorption time minus X."""
@@ -277,8 +280,8 @@ class Hooks:
 
   def _missing(self, what: str, why: str = "") -> NoReturn:
     """Raises NotImplementedError for a method that this family lacks."""
-    reason = f": {why}" if why else ""
-    raise NotImplementedError(f"{type(self).__name__} has no {what}{reason}")
+    reason = why or f"its class must define _{what.partition('(')[0]}"
+    raise NotImplementedError(f"{type(self).__name__} has no {what}: {reason}")
 
 
 def check_substrate(name: str, x: object) -> None:

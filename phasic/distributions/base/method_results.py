@@ -26,7 +26,7 @@ def reasons(distribution: Any, value: Any, method: str) -> onp.ndarray:
   """Returns the reason for each NaN in a method's result, see `diagnose`."""
   nan_table.known(method)
   if not hasattr(distribution, method):
-    distribution._missing(method)
+    distribution._missing(method, "diagnose takes the methods that it has")
   argument = known(distribution, method).argument
   nan_table.check_argument(method, argument, value)
   with user_warnings.derived():
@@ -199,7 +199,9 @@ def known(distribution: hooks.Hooks, method: str) -> nan_table.Method:
   other = nan_table.Method(nan_table.UNKNOWN, "value", None, True)
   found = nan_table.METHODS.get(name, other)
   if len(distribution._event_shape()) > 0 and found.argument:
-    return found._replace(rule=value_rules.TIME)
+    # Vectors have no methods of probabilities, whose values are not looked at.
+    is_time = found.rule is None or found.rule.most == math.inf
+    return found._replace(rule=value_rules.TIME if is_time else None)
   if found.rule is not value_rules.TIME:
     return found
   discrete = distribution._support().constraint == "nonnegative_integer"

@@ -229,10 +229,21 @@ class FallbackTest(test_case.TestCase):
     self.assert_close(dist.log_survival_function(1.0), -2.0, 1e-12)
     self.assert_close(dist.log_cdf(1.0), math.log(-math.expm1(-2.0)))
     self.assert_close(dist.variance(), 0.25)
-    with self.assertRaisesRegex(NotImplementedError, "Exponential has no mean"):
-      dist.mean()
-    with self.assertRaisesRegex(NotImplementedError, "has no sample"):
-      dist.sample(seed=1)
+    for call, message in (
+      (dist.mean, "mean: its class must define _mean"),
+      (lambda: dist.moment(3), r"moment\(3\): its class must define _moment"),
+      (lambda: dist.quantile(0.5), "quantile: its class must define _quantile"),
+      (lambda: dist.sample(seed=1), "sample: its class must define _sample_n"),
+      (
+        lambda: dist._log_observed_by(0.0, 1.0, "a"),
+        "observations with a cause: drop the causes, or take a distribution of",
+      ),
+    ):
+      with self.assertRaisesRegex(
+        NotImplementedError,
+        f"^Exponential has no (probabilities of )?{message}",
+      ):
+        call()
 
 
 class ValidationTest(test_case.TestCase):

@@ -250,9 +250,7 @@ class NaNReasonsTest(test_case.TestCase):
     matrix = [[-2.0, 1.0], [0.0, -1.0]]
     dist = pd.MultivariatePhaseType([1.0, 0.0], matrix, onp.eye(2))
     found = dist.diagnose([[1.0, 2.0], [1.0, -2.0]], "laplace_transform")
-    self.assertEqual(
-      list(found), ["ok", "u: it must be finite and >= 0"]
-    )
+    self.assertEqual(list(found), ["ok", "u: it must be finite and >= 0"])
     self.assertEqual(list(dist.diagnose(method="sample")), ["ok", "ok"])
     bad = dist.copy(rewards=[[1.0, 0.0], [0.0, -2.0]])
     why = "rewards[1, 1] = -2.0: rewards must be >= 0 and finite"
@@ -281,7 +279,7 @@ class NaNReasonsTest(test_case.TestCase):
     )
     self.assertEqual(found[1, 1], "value: it must be finite and >= 0")
     with self.assertRaisesRegex(
-      NotImplementedError, "Erlang has no correlatio"
+      NotImplementedError, "Erlang has no correlation: diagnose takes the meth"
     ):
       pd.Erlang(2, 1.0).diagnose(method="correlation")
 

@@ -1,6 +1,7 @@
 """MultivariatePhaseType: projections, samples, contract and graphs."""
 
 import math
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -100,6 +101,15 @@ class ContractTest(test_case.TestCase):
     self.assert_close(dist[1].mean(), mean[1], 1e-14)
     self.assertEqual(dist[1:].batch_shape, (2,))
     self.assert_close(dist.copy(rewards=rewards).mean(), mean[0], 1e-14)
+
+  def test_vectors_have_no_quantiles_whatever_the_value(self):
+    dist = pd.MultivariatePhaseType([1.0], [[-1.0]], [[1.0]])
+    for method in ("quantile", "quantile_log_survival", "quantile_log_cdf"):
+      for value in ([-1.0], [0.5]):
+        with warnings.catch_warnings():
+          warnings.simplefilter("error")
+          with self.assertRaisesRegex(NotImplementedError, "have no order"):
+            getattr(dist, method)(value)
 
   def test_float32(self):
     arrays = [onp.asarray(x, onp.float32) for x in reward_models.blocks()]
