@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import copy
 import copyreg
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,13 @@ class NumPyroDistribution(numpyro_distributions.Distribution):
         "key is None: it must be a key, e.g. jax.random.key(0); in a model use "
         "numpyro.handlers.seed(model, key)"
       )
-    return self.distribution.sample(sample_shape, seed=key)
+    drawn = self.distribution.sample(sample_shape, seed=key)
+    # NumPyro's censored distributions add dimensions of size one in front of
+    # the parameters, and keep the batch shape.
+    shape = (*sample_shape, *self.batch_shape, *self.event_shape)
+    sizes = static.shape(drawn)
+    has_ones = len(sizes) > len(shape) and math.prod(sizes) == math.prod(shape)
+    return np.reshape(drawn, shape) if has_ones else drawn
 
   @util.validate_sample
   def log_prob(self, value: ArrayLike, intermediates: object = None) -> Result:

@@ -72,7 +72,7 @@ class DocumentsTest(parameterized.TestCase):
     ("docs/guide.md", 7),
     ("docs/binding.md", 3),
     ("docs/fitting.md", 3),
-    ("docs/bayes.md", 3),
+    ("docs/bayes.md", 4),
     ("docs/epochs.md", 11),
     ("docs/rewards.md", 5),
     ("docs/population-genetics.md", 10),
@@ -136,7 +136,7 @@ class DocumentsTest(parameterized.TestCase):
       self.assertTrue(callable(getattr(adapter, function)))
 
   def test_posteriors_are_of_the_same_data(self):
-    (_, model, _), _, (_, density, _) = _blocks("docs/bayes.md")
+    (_, model, _), _, (_, density, _), *_ = _blocks("docs/bayes.md")
     names = {}
     exec(model, names)
     exec(density.partition("warmup =")[0], names)
