@@ -1,7 +1,8 @@
 """The dtype rule: all floating arguments must share one dtype.
 
 Python numbers, lists and integer arrays take this dtype. So do float32 values
-and data of float64 parameters, except in TensorFlow.
+and data of float64 parameters, except in TensorFlow, where distributions of
+Python numbers alone adopt float32 (`distributions.base.adopted_dtypes`).
 """
 
 from __future__ import annotations

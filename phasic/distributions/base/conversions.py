@@ -231,7 +231,7 @@ def _singles(
 ) -> dict[str, Any]:
   """Converts the array parameters to float32; masses are divided by sums."""
   converted = {
-    name: _mapped(halves.as_single, parameters[name]) for name in properties
+    name: mapped(halves.as_single, parameters[name]) for name in properties
   }
   for name, prop in properties.items():
     if prop.constraint.name in _MASSES:
@@ -240,7 +240,7 @@ def _singles(
   return converted
 
 
-def _mapped(convert: Callable[[Any], Any], value: Any) -> Any:
+def mapped(convert: Callable[[Any], Any], value: Any) -> Any:
   """Applies a function to arrays of a parameter, also in lists and edges."""
   if structure.is_edges(value):
     weights = {
@@ -252,7 +252,7 @@ def _mapped(convert: Callable[[Any], Any], value: Any) -> Any:
 
 def _adopted(x: Any, half: str, name: str, constraint: str) -> Any:
   """Returns a parameter with all of its numbers in a half dtype."""
-  found = _mapped(functools.partial(halves.adopted, half=half, name=name), x)
+  found = mapped(functools.partial(halves.adopted, half=half, name=name), x)
   if constraint in _MASSES and isinstance(found, (list, tuple)):
     # Masses are divided by their sum, which takes an array instead of a list.
     return structures.cast(structures.as_array(found, "float32", name), half)
@@ -286,7 +286,7 @@ def _keeping(keep: Callable[..., None]) -> Callable[..., None]:
       stored = {
         name: given[name]
         if prop.constraint.name in _MASSES
-        else _mapped(as_half, self._parameters[name])
+        else mapped(as_half, self._parameters[name])
         for name, prop in properties.items()
       }
       self._parameters.update({**stored, **within})

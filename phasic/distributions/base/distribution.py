@@ -8,6 +8,7 @@ from typing import NoReturn, Self, TypeVar
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import bijectors
 from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
@@ -44,8 +45,11 @@ class Distribution(parameterized.Parameterized):
   is a scalar, np.float64 or np.float32, as that of NumPy's own functions is.
 
   Methods of a value raise ValueError where it does not broadcast with the
-  batch, and TypeError where dtypes differ. Batch, value and sample may be
-  empty: so is the result then. A probability or another argument that breaks its rule
+  batch, and TypeError where dtypes differ. Where all parameters are Python
+  numbers or integers, `dtype`, statistics and samples are float64 (float32 in
+  JAX without 64-bit numbers); in TensorFlow methods of a float32 value return
+  float32 then, in NumPy and JAX values are promoted. Batch, value and sample
+  may be empty: so is the result then. A probability or another argument that breaks its rule
   gives NaN and a warning, with `validate_args` it raises ValueError. A
   statistic that is NaN raises ValueError with allow_nan_stats=False, in
   TensorFlow tf.errors.InvalidArgumentError; under jit in JAX it cannot, and
@@ -85,6 +89,7 @@ class Distribution(parameterized.Parameterized):
     super().__init_subclass__(**kwargs)
     declared.complete(cls)
     conversions.adapt(cls)
+    adopted_dtypes.adapt(cls)
 
   def __init__(self, parameters: Mapping[str, object]):
     """Stores the parameters, and converts arrays to their common dtype.
@@ -665,8 +670,9 @@ class Distribution(parameterized.Parameterized):
 DistributionT = TypeVar("DistributionT", bound=Distribution)
 
 declared.complete(Distribution)
-conversions.adapt(parameterized.Parameterized)
-conversions.adapt(Distribution)
+for _class in (parameterized.Parameterized, Distribution):
+  conversions.adapt(_class)
+  adopted_dtypes.adapt(_class)
 
 
 def _shape_array(shape: static.Shape) -> Array:

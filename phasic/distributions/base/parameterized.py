@@ -52,6 +52,10 @@ class Parameterized(hooks.Hooks):
   # has. `_single` is the distribution with float32 parameters.
   _half: ClassVar[str | None] = conversions.UNKNOWN
   _single: ClassVar[object] = None
+  # In TensorFlow, see `adopted_dtypes`: whether no parameter states a dtype, and
+  # the distribution with float32 parameters.
+  _is_weak: ClassVar[bool] = False
+  _in_single: ClassVar[object] = None
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""

@@ -23,7 +23,7 @@ MAX_PHASES = 2**20
 # Attributes in which distributions keep results between calls. `KEPT` has all,
 # `DERIVED` those that `kept_results` drops to make room.
 DERIVED = ("_kept", "_valid", "_moments", "_is_keeper")
-KEPT = (*DERIVED, "_single", "_stages_of_call")
+KEPT = (*DERIVED, "_single", "_in_single", "_stages_of_call")
 
 
 def static_count(name: str, value: Integer) -> int:

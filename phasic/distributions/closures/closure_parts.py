@@ -11,6 +11,7 @@ from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import discrete_phase_type
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.absorption import phase_type
+from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import constraints
 from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
@@ -159,7 +160,8 @@ def combined(
   conversions.warn_of_variables(name, *children)
   checked = any(child.validate_args for child in children)
   arguments: declared.Options = {"validate_args": checked, "name": name}
-  return made(chain, children[0].dtype, arguments | options)
+  closure = made(chain, children[0].dtype, arguments | options)
+  return adopted_dtypes.mark(closure, children)
 
 
 def made(

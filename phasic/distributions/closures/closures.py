@@ -17,6 +17,7 @@ from typing import Unpack
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
+from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import constraints
 from phasic.distributions.base import declared
 from phasic.distributions.closures import closure_parts
@@ -225,9 +226,10 @@ def mixture(
   good = np.all(weights >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(weights), float("nan"))
   wide = wide + structures.cast(bad, wide.dtype)[..., None]
-  return closure_parts.combined(
+  made = closure_parts.combined(
     closures.mixture(wide, children), distributions, "Mixture", options
   )
+  return adopted_dtypes.mark(made, (probs, *distributions))
 
 
 def _folded(

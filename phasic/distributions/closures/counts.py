@@ -9,6 +9,7 @@ from typing import TypeAlias, Unpack
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import constraints
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
@@ -60,7 +61,7 @@ def finite_count(
   Reference: M. F. Neuts, Matrix-geometric solutions in stochastic models,
     1981, ch. 2.
   """
-  dtype = dtypes.common_dtype({"probs": probs})
+  dtype, given = dtypes.common_dtype({"probs": probs}), probs
   probs = structures.as_array(probs, dtype, "probs")
   shape = static.shape(probs)
   if not shape or shape[-1] < 2:
@@ -77,7 +78,8 @@ def finite_count(
   good = np.all(wide >= 0, axis=-1)
   bad = np.where(good, named_family.no_atom(probs), float("nan"))
   bad = structures.cast(bad, static.wide_float())
-  return _made(counts.from_probs(wide), bad, dtype, "FiniteCount", options)
+  made = _made(counts.from_probs(wide), bad, dtype, "FiniteCount", options)
+  return adopted_dtypes.mark(made, [given])
 
 
 def poisson(
@@ -248,7 +250,8 @@ def _cut(
   kept = counts.log_tail(recursion, n) <= math.log(tail)
   bad = np.where(good & kept, 0.0, math.nan)
   chances = counts.from_ratios(recursion.ratios(onp.arange(1.0, n + 1.0)))
-  return _made(chances, bad, dtype, what, options)
+  made = _made(chances, bad, dtype, what, options)
+  return adopted_dtypes.mark(made, given.values())
 
 
 def _num_phases(

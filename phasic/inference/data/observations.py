@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import distribution as distributions
 from phasic.distributions.base import hooks
 from phasic.distributions.base import inferring
@@ -196,7 +197,7 @@ class Observations(observation_makers.ObservationMakers):
       ValueError: batches do not broadcast, a count is not whole, or there is no
         such cause.
     """
-    distribution = halves.as_single(distribution)
+    distribution = self._fitting(distribution)
     converted = in_dtype_of(self, distribution)
     lower, upper, weights, entry, cause = converted.counting()
     terms = observation_terms.log_likelihood_terms(
@@ -217,7 +218,7 @@ class Observations(observation_makers.ObservationMakers):
     The result has shape (..., n). Argument and errors are as for
     `log_likelihood`.
     """
-    distribution = halves.as_single(distribution)
+    distribution = self._fitting(distribution)
     converted = in_dtype_of(self, distribution)
     lower, upper, _, entry, cause = (
       converted._arrays[name]  # noqa: SLF001
@@ -229,6 +230,13 @@ class Observations(observation_makers.ObservationMakers):
     if array_utils.has_nan(terms):
       observation_rules.warn_of_nan(distribution, lower, upper, entry, terms)
     return terms
+
+  def _fitting(
+    self, distribution: distributions.Distribution
+  ) -> distributions.Distribution:
+    """Returns a distribution in the dtype in which likelihoods are computed."""
+    distribution = halves.as_single(distribution)
+    return adopted_dtypes.adopted(distribution, self.lower)
 
   def counting(
     self,
@@ -270,9 +278,10 @@ class Observations(observation_makers.ObservationMakers):
       )
     times_dtype = static.dtype_name(self.lower)
     dtype = halves.as_single(distribution).dtype
-    if dtype != times_dtype and not dtypes.is_narrower(
+    is_free = adopted_dtypes.is_weak(distribution) or dtypes.is_narrower(
       self.lower, "lower", dtype
-    ):
+    )
+    if dtype != times_dtype and not is_free:
       raise TypeError(
         f"distribution is {dtype} and the observations are {times_dtype}: "
         "floating arguments must have one dtype"
