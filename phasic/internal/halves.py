@@ -213,7 +213,7 @@ def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
   return result(function(*args, **kwargs), half)
 
 
-def _lifted(function: Any, package: str) -> Any:
+def _lifted(function: Any, package: str, name: str) -> Any:
   """Wraps a function of a public module to accept half precision."""
   converts_result = package.rpartition(".")[2] != _FITS
   signature = inspect.signature(function)
@@ -233,7 +233,8 @@ def _lifted(function: Any, package: str) -> Any:
     bound = inspect.BoundArguments(signature, single)
     return result(function(*bound.args, **bound.kwargs), half)
 
-  converted.__module__ = package  # Pickle finds the function there.
+  # Pickle finds the function there, by its public name.
+  converted.__module__, converted.__qualname__ = package, name
   return converted
 
 
@@ -248,6 +249,6 @@ def public(value: Any, package: str, name: str) -> Any:
   if MODE == "jax":
     # `register_kl` takes classes, not arrays, so it is not wrapped.
     is_lifted = inspect.isfunction(value) and name != "register_kl"
-    return _lifted(value, package) if is_lifted else value
+    return _lifted(value, package, name) if is_lifted else value
   else:
     return value
