@@ -20,6 +20,9 @@ from phasic.substrates.tf.internal import static
 from phasic.substrates.tf.internal.arrays import Array, DTypeLike, Result, Tree
 
 _T = TypeVar("_T", bound=type)
+# What TensorFlow raises for lists whose rows differ in length: in a graph, and
+# eagerly where there are tensors in the list.
+_RAGGED = (ValueError, tf.errors.InvalidArgumentError)
 
 
 def register(cls: _T) -> _T:
@@ -116,7 +119,12 @@ def as_array(
   dtype = dtype or x_dtype
   if copy and isinstance(x, onp.ndarray):
     x = onp.array(x)
-  return array_functions.asarray(x, dtype)
+  try:
+    return array_functions.asarray(x, dtype)
+  except _RAGGED:
+    if static.holds_arrays(x):
+      raise raw_arguments.ragged(name) from None
+    raise
 
 
 def are_lasting(arrays: Iterable[object]) -> bool:
@@ -199,7 +207,7 @@ def as_index_array(x: object, name: str) -> Array:
   raw_arguments.check_nesting(x, name)
   try:
     array = tf.convert_to_tensor(x)
-  except ValueError:
+  except _RAGGED:
     raise raw_arguments.ragged(name) from None
   if not array.dtype.is_integer:
     raise TypeError(f"{name} has dtype {array.dtype.name}: it must be integers")

@@ -111,8 +111,21 @@ class StructuresTest(absltest.TestCase):
       got = structures.as_array(x, "float32")
       self.assertEqual(got.dtype, tf.float32)
       onp.testing.assert_array_equal(got, [1.0, 2.0])
+    for rows in (
+      [[1.0], [1.0, 2.0]],
+      [tf.ones(1), tf.ones(2)],
+      [tf.ones(1), 1.0],
+    ):
+      for convert in (
+        lambda x: structures.as_array(x, "float32", "x"),
+        tf.function(
+          lambda x: structures.as_array(x, "float32", "x"), autograph=False
+        ),
+      ):
+        with self.assertRaisesRegex(ValueError, "x is ragged: it must be"):
+          convert(rows)
     with self.assertRaisesRegex(ValueError, "x is ragged: it must be"):
-      structures.as_array([[1.0], [1.0, 2.0]], None, "x")
+      structures.as_index_array([tf.ones(1, tf.int32), 1], "x")
     with self.assertRaisesRegex(TypeError, "^x has dtype bfloat16: it must be"):
       structures.as_array(tf.constant(1.0, tf.bfloat16), None, "x")
     ragged = tf.ragged.constant([[1.0], [1.0, 2.0]])
