@@ -15,11 +15,15 @@ ROOMS = {
     "config": [
         "internal"
     ],
+    "saving": [
+        "internal"
+    ],
     "math/numeric": [
         "internal"
     ],
     "math/model": [
         "internal",
+        "saving",
         "math/numeric"
     ],
     "math/m_step": [
@@ -114,11 +118,13 @@ ROOMS = {
     ],
     "graphs/formats": [
         "internal",
+        "saving",
         "graphs/parts",
         "graphs/construction"
     ],
     "graphs/core": [
         "internal",
+        "saving",
         "math/model",
         "math/calls",
         "math/moments",
@@ -155,6 +161,7 @@ ROOMS = {
     ],
     "distributions/base": [
         "internal",
+        "saving",
         "math/numeric",
         "math/model",
         "math/m_step",
@@ -245,6 +252,7 @@ ROOMS = {
     ],
     "inference/data": [
         "internal",
+        "saving",
         "math/numeric",
         "math/model",
         "math/calls",
@@ -255,6 +263,7 @@ ROOMS = {
     ],
     "inference/results": [
         "internal",
+        "saving",
         "math/model",
         "distributions/base",
         "inference/parameters",

@@ -382,6 +382,19 @@ TESTS = {
             "interop"
         ]
     },
+    "saving/saving_tests": {
+        "helpers": [
+            "chain_cases",
+            "family_cases",
+            "own_family",
+            "test_case"
+        ],
+        "rooms": [
+            "graphs/models",
+            "distributions",
+            "inference/mle"
+        ]
+    },
     "binding/binding_tests": {
         "helpers": [
             "test_case"

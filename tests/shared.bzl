@@ -312,6 +312,13 @@ TESTS = {
         files = ["interop/latent_atoms_test"],
         disabled = {"numpy": "TensorFlow Probability has no NumPy distributions here"},
     ),
+    "saving/saving_tests": dict(
+        files = [
+            "saving/json_test",
+            "saving/pickles_test",
+            "saving/refusals_test",
+        ],
+    ),
     "binding/binding_tests": dict(
         files = [
             "binding/binding_rules_test",

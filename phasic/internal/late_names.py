@@ -53,6 +53,11 @@ def resolvers(
   return get, lister(package)
 
 
+def version() -> str:
+  """Returns the version of phasic."""
+  return sys.modules[__name__.partition(".")[0]].__version__
+
+
 def _with_half_precision(value: object, package: str, name: str) -> object:
   """Returns a public object; in JAX, `halves` wraps functions of arrays."""
   if package.rpartition(".")[2] not in _OF_ARRAYS:

@@ -42,7 +42,7 @@ SHARED = frozenset({"_native", "__version__", "include"})
 # these packages, such as "phasic.math.model".
 PACKAGES = (
   *("distributions", "graphs", "math", "inference"),
-  *("binding", "config", "interop", "internal"),
+  *("binding", "config", "interop", "internal", "saving"),
 )
 
 ARRAY_IMPORT = {

@@ -227,7 +227,9 @@ EXACT = (
 SAMPLERS = ("sample", "sample_and_log_prob", "sample_paths")
 OTHER_METHODS = (
   "experimental_default_event_space_bijector",
+  "from_json",
   "parameter_properties",
+  "to_json",
 )
 
 

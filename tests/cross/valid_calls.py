@@ -148,6 +148,7 @@ def functions() -> Iterator[Call]:
     params=ARRAY([0.25]),
     **others,
   )
+  yield call(pd.Distribution.from_json, text=X.erlang().to_json())
   params = {"wear": 0.5}
   yield call(pd.PhaseType.from_graph, graph=machine, params=params, **others)
   yield call(

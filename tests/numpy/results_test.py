@@ -35,10 +35,12 @@ _OTHERS = (
   "expected_statistics",
   "experimental_default_event_space_bijector",
   "from_graph",
+  "from_json",
   "from_phase_type",
   "from_probs",
   "parameter_properties",
   "sample_paths",
+  "to_json",
 )
 # One for each phase or cause, whatever the batch.
 _VECTORS = (

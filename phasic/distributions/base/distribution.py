@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn, Self, TypeVar
+import inspect
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -24,6 +25,7 @@ from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import (
   Array,
   ArrayLike,
@@ -33,6 +35,7 @@ from phasic.internal.arrays import (
   ShapeLike,
 )
 from phasic.math.elimination import chain_calls
+from phasic.saving import texts
 
 
 class Distribution(parameterized.Parameterized):
@@ -155,6 +158,26 @@ class Distribution(parameterized.Parameterized):
       **overrides: constructor arguments.
     """
     return type(self)(**{**self._parameters, **overrides})
+
+  def _saved_parts(self) -> dict[str, properties_lib.ParameterValue]:
+    self._check_rules(f"; {type(self).__name__} cannot be saved")
+    return self.parameters
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    names = inspect.signature(cls).parameters
+    texts.check_keys(parts, names, "parameters")
+    with user_warnings.derived():
+      made = cls(**parts)
+    made._check_rules()
+    # Now nothing is left but sums that are off by rounding.
+    properties_lib.look_at(conversions.single(made))
+    return made
+
+  def _check_rules(self, advice: str = "") -> None:
+    """Raises ValueError for the first rule that concrete parameters break."""
+    for text in properties_lib.broken_rules(conversions.single(self)):
+      raise ValueError(f"{text}{advice}")
 
   def _with_arrays(
     self, arrays: Mapping[str, object], **options: object

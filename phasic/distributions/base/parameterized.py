@@ -23,6 +23,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
+from phasic.saving import saved
 
 MODE = "numpy"
 # The options that are True or False.
@@ -31,7 +32,7 @@ _FLAGS = ("validate_args", "allow_nan_stats")
 _NESTED = (Mapping, *structure.EDGES)
 
 
-class Parameterized(hooks.Hooks):
+class Parameterized(hooks.Hooks, saved.Saved):
   """The base class that stores parameters, a distribution's only state.
 
   Attributes:
@@ -56,6 +57,9 @@ class Parameterized(hooks.Hooks):
   # the distribution with float32 parameters.
   _is_weak: ClassVar[bool] = False
   _in_single: ClassVar[object] = None
+  # Arrays that were pickled are not read-only any more, so that what was
+  # computed from them must not be kept.
+  _NOT_PICKLED = structure.KEPT
 
   def _keep(self, parameters: Mapping[str, object]) -> None:
     """Stores and checks the parameters."""
@@ -112,11 +116,6 @@ class Parameterized(hooks.Hooks):
     instance = object.__new__(cls)
     instance._parameters = dict(parts)
     return instance
-
-  def __getstate__(self) -> dict[str, object]:
-    # Arrays that were pickled are not read-only any more, so that what was
-    # computed from them must not be kept.
-    return {k: x for k, x in self.__dict__.items() if k not in structure.KEPT}
 
   @classmethod
   def _parameter_properties(cls) -> properties_lib.Properties:

@@ -15,6 +15,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Array, Integer
+from phasic.math.model import edge_probs
 from phasic.math.model import edge_rates
 from phasic.math.model.model_types import Edges, Model
 
@@ -237,7 +238,7 @@ def stored(
   """
   ends = {end: static_indices(end, getattr(edges, end)) for end in _ENDS}
   found = _mapped_edges(convert, name, edges._replace(**ends))
-  edge_rates.check_shapes(found)
+  edge_probs.check_shapes(found)
   return found._replace(**ends)
 
 

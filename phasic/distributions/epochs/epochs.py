@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import math
+from typing import Any, Self
 
 import numpy as np
 import numpy as onp
@@ -152,6 +153,28 @@ class Epochs(epoch_hooks.EpochHooks):
       if given is not None and not structures.is_variable(given):
         whole[argument] = self._per_epoch(argument)
     return whole
+
+  def _saved_parts(self) -> dict[str, ParameterValue]:
+    """Returns the parameters, with state maps as the phases mapped to."""
+    each = self._graphs()
+    is_one = all(graph is each[0] for graph in each)
+    maps = self._parameters["state_maps"]
+    targets = [one.targets(graph.num_phases) for one, graph in zip(maps, each)]
+    changes = {"graphs": each[0] if is_one else each, "state_maps": targets}
+    return {**super()._saved_parts(), **changes}
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    maps = parts.get("state_maps")
+    if "graphs" in parts and isinstance(maps, list):
+      each = epoch_arguments.epoch_graphs(parts["graphs"], len(maps) + 1)
+      sizes = [graph.num_phases for graph in each]
+      state_maps = [
+        state_maps_lib.from_targets(f"state_maps[{k}]", x, *sizes[k : k + 2])
+        for k, x in enumerate(maps)
+      ]
+      parts = {**parts, "state_maps": state_maps}
+    return super()._from_saved_parts(parts)
 
   @property
   def graphs(self) -> tuple[graph_lib.Graph, ...]:

@@ -246,3 +246,9 @@ class Builders(graph_parts.GraphParts):
     from phasic.graphs.formats import json_format
 
     return cls(*json_format.loads(text))
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, object]) -> Self:
+    from phasic.graphs.formats import json_format
+
+    return cls(*json_format.decode(parts))

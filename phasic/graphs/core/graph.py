@@ -92,6 +92,11 @@ class Graph(linear_weights.LinearWeights):
 
     return json_format.dumps(self._contents())
 
+  def _saved_parts(self) -> dict[str, object]:
+    from phasic.graphs.formats import json_format
+
+    return json_format.encode(self._contents())
+
   def to_networkx(self) -> Network:
     """Converts the graph to a networkx.DiGraph, which `from_networkx` reads.
 

@@ -19,9 +19,10 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array, Tree
+from phasic.saving import pickles
 
 
-class GraphParts:
+class GraphParts(pickles.Versioned):
   """The arrays, static attributes and states of a `Graph`, as properties."""
 
   _values: dict[str, Tree]
@@ -29,6 +30,8 @@ class GraphParts:
   # cannot change, see `_is_fixed`.
   _ends: tuple[onp.ndarray, onp.ndarray] | None = None
   _start: onp.ndarray | None = None
+  _NOT_PICKLED = ("_ends", "_start")
+  _SAVES_PLAIN_PARTS = True
 
   def __init__(
     self,
@@ -300,10 +303,6 @@ class GraphParts:
     arrays = [self._values[name] for name in contents.ARRAYS]
     on_host = {*map(type, arrays)} == {onp.ndarray}
     return on_host and structures.are_lasting(arrays)
-
-  def __getstate__(self) -> dict[str, object]:
-    kept = ("_ends", "_start")
-    return {name: x for name, x in self.__dict__.items() if name not in kept}
 
   def _contents(self) -> contents.Contents:
     """Returns the data of the graph as host arrays."""

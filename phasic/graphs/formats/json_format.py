@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Hashable, Sequence
+import contextlib
 import hashlib
 import json
 import math
 import sys
-from typing import NoReturn
 
 import numpy as onp
 
 from phasic.graphs.parts import contents
 from phasic.internal.raw_arguments import shown
+from phasic.saving import texts
 
 FORMAT = "phasic.graph"
 VERSION = 1
+_NAME = "the graph's JSON"
 # The largest number of states with equal hashes. The work to put n such states
 # into a dictionary grows like n^2.
 _MOST_COLLISIONS = 1000
+_REALS = frozenset((float, int))
 
 _KEYS = (
   "format",
@@ -41,6 +44,11 @@ _KEYS = (
 
 def dumps(graph: contents.Contents) -> str:
   """Converts a graph to JSON text: see `Graph.to_json`."""
+  return texts.write(encode(graph))
+
+
+def encode(graph: contents.Contents) -> dict[str, object]:
+  """Returns a graph as the object of JSON that its text has."""
   p, d = onp.shape(graph.initial_coefficients)
   values = (
     FORMAT,
@@ -58,7 +66,7 @@ def dumps(graph: contents.Contents) -> str:
     contents.plain(graph.initial_coefficients),
     _encoded_states(graph.states),
   )
-  return json.dumps(dict(zip(_KEYS, values, strict=True)), allow_nan=False)
+  return dict(zip(_KEYS, values, strict=True))
 
 
 def loads(text: str | bytes) -> contents.Contents:
@@ -68,35 +76,13 @@ def loads(text: str | bytes) -> contents.Contents:
     TypeError: `text` is not a string.
     ValueError: it is not JSON, or not the JSON of a graph; the error says why.
   """
-  if not isinstance(text, (str, bytes)):
-    raise TypeError(f"text is {type(text).__name__}: it must be a str or bytes")
-  try:
-    return _read(text)
-  except RecursionError:
-    raise ValueError("the graph's JSON is nested too deeply") from None
+  return texts.read(text, _NAME, decode)
 
 
-def _read(text: str | bytes) -> contents.Contents:
-  try:
-    data = json.loads(
-      text, object_pairs_hook=_object, parse_constant=_refuse_constant
-    )
-  except (json.JSONDecodeError, UnicodeDecodeError) as error:
-    raise ValueError(f"the text is not JSON: {error}") from None
-  if not isinstance(data, dict):
-    raise ValueError(f"the graph's JSON is {_kind(data)}: it must be an object")
-  if data.get("format") != FORMAT:
-    raise ValueError(f"format is {data.get('format')!r}: it must be {FORMAT!r}")
-  version = data.get("version")
-  if type(version) is not int or version != VERSION:
-    raise ValueError(f"version is {version!r}: it must be {VERSION}")
-  missing = [key for key in _KEYS if key not in data]
-  unknown = [key for key in data if key not in _KEYS]
-  if missing or unknown:
-    raise ValueError(
-      f"the graph's JSON lacks the keys {missing} and has the unknown keys "
-      f"{unknown}"
-    )
+def decode(data: dict[str, object]) -> contents.Contents:
+  """Reads a graph from what its JSON text holds, see `loads`."""
+  texts.check_header(data, FORMAT, VERSION)
+  texts.check_keys(data, _KEYS, _NAME)
   return _contents(data)
 
 
@@ -107,15 +93,17 @@ def _contents(data: dict[str, object]) -> contents.Contents:
     )
   p = _integer(data["num_phases"], "num_phases", 1)
   d = _integer(data["num_params"], "num_params", 0)
-  m = len(_list(data["sources"], "sources"))
+  m = len(texts.check_list(data["sources"], "sources"))
   names = data["parameter_names"]
   if names is not None:
-    names = tuple(_strings(names, "parameter_names", d))
-  causes = _list(data["causes"], "causes")
-  _strings([c for c in causes if c is not None], "causes without null")
+    names = tuple(texts.check_strings(names, "parameter_names", d))
+  causes = texts.check_list(data["causes"], "causes")
+  texts.check_strings(
+    [c for c in causes if c is not None], "causes without null"
+  )
   states = data["states"]
   if states is not None:
-    states = tuple(_decoded(x) for x in _list(states, "states", p))
+    states = tuple(_decoded(x) for x in texts.check_list(states, "states", p))
     _check_hashes(states)
   return contents.Contents(
     sources=_integers(data["sources"], "sources", m),
@@ -135,86 +123,63 @@ def _contents(data: dict[str, object]) -> contents.Contents:
   )
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-  members: dict[str, object] = {}
-  for key, value in pairs:
-    if key in members:
-      raise ValueError(f"the object has the key {shown(key)} more than once")
-    members[key] = value
-  return members
-
-
-def _refuse_constant(text: str) -> NoReturn:
-  raise ValueError(f"{text} is in the graph's JSON: numbers must be finite")
-
-
-def _kind(x: object) -> str:
-  """Returns JSON's name for the type of a value."""
-  names: dict[type, str] = {
-    dict: "an object",
-    list: "an array",
-    str: "a string",
-    bool: "a boolean",
-    type(None): "null",
-  }
-  return names.get(type(x), "a number")
-
-
-def _list(x: object, name: str, size: int | None = None) -> list[object]:
-  if not isinstance(x, list):
-    raise ValueError(f"{name} is {_kind(x)}: it must be an array")
-  if size is not None and len(x) != size:
-    raise ValueError(f"{name} has {len(x)} entries: it must have {size}")
-  return x
-
-
 def _integer(x: object, name: str, least: int) -> int:
   if type(x) is not int or not least <= x < 2**31 - 1:
     raise ValueError(f"{name} is {shown(x)}: it must be an integer >= {least}")
   return x
 
 
-def _strings(x: object, name: str, size: int | None = None) -> list[str]:
-  items = _list(x, name, size)
-  for i, item in enumerate(items):
-    if not isinstance(item, str):
-      raise ValueError(f"{name}[{i}] is {_kind(item)}: it must be a string")
-  return [item for item in items if isinstance(item, str)]
-
-
 def _integers(x: object, name: str, size: int) -> onp.ndarray:
-  for i, item in enumerate(_list(x, name, size)):
+  items = texts.check_list(x, name, size)
+  for i, item in enumerate(items):
     if type(item) is not int or not 0 <= item < 2**31:
       raise ValueError(
         f"{name}[{i}] is {shown(item)}: it must be an integer >= 0"
       )
-  return onp.asarray(x, onp.int32)
+  return onp.asarray(items, onp.int32)
 
 
 def _numbers(x: object, name: str, size: int) -> onp.ndarray:
-  numbers: list[float] = []
-  for i, item in enumerate(_list(x, name, size)):
-    # Integers above the largest float, which would overflow, are rejected; so is
-    # 1e999, which is read as inf.
-    value = math.nan
-    if type(item) is float:
-      value = item
-    elif type(item) is int and abs(item) <= sys.float_info.max:
-      value = float(item)
-    if not math.isfinite(value):
-      raise ValueError(
-        f"{name}[{i}] is {shown(item)}: it must be a finite number"
-      )
-    numbers.append(value)
-  return onp.asarray(numbers, float)
+  return _finite(texts.check_list(x, name, size), name, None)
 
 
 def _table(x: object, name: str, rows: int, columns: int) -> onp.ndarray:
-  table = [
-    _numbers(row, f"{name}[{i}]", columns)
-    for i, row in enumerate(_list(x, name, rows))
-  ]
-  return onp.reshape(onp.asarray(table, float), (rows, columns))
+  numbers: list[object] = []
+  for i, row in enumerate(texts.check_list(x, name, rows)):
+    numbers += texts.check_list(row, f"{name}[{i}]", columns)
+  return onp.reshape(_finite(numbers, name, columns), (rows, columns))
+
+
+def _finite(items: list[object], name: str, columns: int | None) -> onp.ndarray:
+  """Returns numbers as an array; raises ValueError for the first bad one.
+
+  Args:
+    items: the numbers.
+    name: the name of their array in messages.
+    columns: how many a row of the array has; None for a vector.
+  """
+  # An integer of more than 308 digits overflows.
+  with contextlib.suppress(OverflowError):
+    if _REALS.issuperset(map(type, items)):
+      numbers = onp.asarray(items, float)
+      if onp.all(onp.abs(numbers) < 2.0**1023):
+        return numbers
+  for i, item in enumerate(items):
+    if not _is_finite(item):
+      k = columns
+      place = f"[{i}]" if k is None else f"[{i // k}][{i % k}]"
+      raise ValueError(
+        f"{name}{place} is {shown(item)}: it must be a finite number"
+      )
+  return onp.asarray(items, float)
+
+
+def _is_finite(item: object) -> bool:
+  # Integers just above the largest float would be rounded to it, and 1e999 is
+  # read as inf.
+  if type(item) is int:
+    return abs(item) <= sys.float_info.max
+  return type(item) is float and math.isfinite(item)
 
 
 def _encoded_states(states: Sequence[Hashable] | None) -> list[object] | None:

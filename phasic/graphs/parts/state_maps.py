@@ -17,6 +17,10 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 
+# The largest table of a map that is read from text, whose length may be far
+# smaller.
+_MOST_READ = 2**26
+
 
 class HasStates(Protocol):
   """The attributes of a graph that state maps need."""
@@ -167,6 +171,46 @@ def make(
         f"{name} maps {raw_arguments.shown(state)} to {raw_arguments.shown(image)}, which "
         "is not a state of the next graph"
       ) from None
+  return _from_preimages(preimages, graph.num_phases)
+
+
+def from_targets(name: str, targets: object, count: int, size: int) -> StateMap:
+  """Makes a state map from the phases that phases are mapped to.
+
+  Args:
+    name: the argument's name in messages.
+    targets: integers (count,) in [0, size), or None if no phase changes.
+    count: the number of phases.
+    size: the number of phases of the next graph.
+
+  Raises:
+    TypeError: the targets are not integers.
+    ValueError: they have another shape, or one is out of range.
+  """
+  if targets is None:
+    return StateMap(None)
+  array: onp.ndarray = raw_arguments.host_array(targets, name)
+  if array.dtype.kind not in "iu":
+    raise TypeError(f"{name} has dtype {array.dtype}: it must be integers")
+  if array.shape != (count,) or onp.any((array < 0) | (array >= size)):
+    raise ValueError(
+      f"{name} is {raw_arguments.shown(targets)}: it must have a phase of the "
+      f"next graph, in [0, {size}), for each of the {count} phases"
+    )
+  preimages: list[list[int]] = [[] for _ in range(size)]
+  for i, target in enumerate(array.tolist()):
+    preimages[target].append(i)
+  width = max(map(len, preimages))
+  if size * width > _MOST_READ:
+    raise ValueError(
+      f"{name} maps {width} phases to one of {size}: the product must be at most "
+      f"{_MOST_READ}"
+    )
+  return _from_preimages(preimages, count)
+
+
+def _from_preimages(preimages: list[list[int]], count: int) -> StateMap:
+  """Makes a state map, given the phases, of `count`, that have each image."""
   width = max(len(row) for row in preimages)
-  rows = [row + [graph.num_phases] * (width - len(row)) for row in preimages]
+  rows = [row + [count] * (width - len(row)) for row in preimages]
   return StateMap(onp.asarray(rows, onp.int32))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -22,12 +22,14 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.numeric import array_utils
+from phasic.saving import saved
+from phasic.saving import texts
 
 _T = TypeVar("_T")
 
 
 @structures.register
-class Observations(observation_makers.ObservationMakers):
+class Observations(observation_makers.ObservationMakers, saved.Saved):
   """Observations of n values, each known exactly or to lie in an interval.
 
   Of X it is known that it lies between `lower` and `upper`:
@@ -80,6 +82,8 @@ class Observations(observation_makers.ObservationMakers):
       Scand. J. Statist. 23, 1996.
   """
 
+  _NOT_PICKLED = ("_kept",)
+
   def __init__(
     self,
     lower: ArrayLike,
@@ -124,14 +128,19 @@ class Observations(observation_makers.ObservationMakers):
     self._arrays = observation_rules.checked(observation_rules.aligned(arrays))
     structures.make_lasting(self._arrays.values())
 
-  def __getstate__(self) -> dict[str, object]:
-    return {"_arrays": self._arrays}
-
   def __setstate__(self, state: dict[str, object]) -> None:
     # Copying and pickling lose the read-only flag of arrays, which is set again
     # here.
-    self.__dict__.update(state)
+    super().__setstate__(state)
     structures.make_lasting(self._arrays.values())
+
+  def _saved_parts(self) -> dict[str, Array | None]:
+    return self._arrays
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    texts.check_keys(parts, observation_rules.NAMES, "parameters")
+    return cls(**parts)
 
   @classmethod
   def _children(cls) -> tuple[str, ...]:

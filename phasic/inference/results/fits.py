@@ -6,16 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import math
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, Self
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import limits
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
+from phasic.saving import saved
+from phasic.saving import texts
 
 
 class Record(NamedTuple):
@@ -55,9 +59,23 @@ class Record(NamedTuple):
   reached: tuple[float, ...] = ()
   tried: tuple[str, ...] = ()
 
+  def _saved_parts(self) -> dict[str, object]:
+    return self._asdict()
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    texts.check_keys(parts, cls._fields, "parameters")
+    for name in ("log_likelihoods", "reached"):
+      parts[name] = _numbers(parts[name], name)
+    parts["gradient_norm"] = _number(parts["gradient_norm"], "gradient_norm")
+    for name, kind in _OF_RECORD.items():
+      _check_type(parts[name], name, kind)
+    parts["tried"] = tuple(texts.check_strings(parts["tried"], "tried"))
+    return cls(**parts)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Fit(Generic[DistributionT]):
+class Fit(saved.Saved, Generic[DistributionT]):
   """A distribution that was fitted to observations.
 
   Attributes:
@@ -106,6 +124,36 @@ class Fit(Generic[DistributionT]):
       f"{self.record.method} {end},\n"
       f"  {self.distribution!r},\n  {self.observations!r}>"
     )
+
+  def _saved_parts(self) -> dict[str, object]:
+    fields = dataclasses.fields(self)
+    return {field.name: getattr(self, field.name) for field in fields}
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    fields = [field.name for field in dataclasses.fields(cls)]
+    texts.check_keys(parts, fields, "parameters")
+    number = _number(parts["log_likelihood"], "log_likelihood")
+    parts["log_likelihood"] = number
+    for name, kind in _OF_FIT.items():
+      _check_type(parts[name], name, kind)
+    for name in ("fixed", "free", "at_bounds"):
+      parts[name] = tuple(texts.check_strings(parts[name], name))
+    parts["tied"] = tuple(
+      tuple(texts.check_strings(names, f"tied[{i}]"))
+      for i, names in enumerate(texts.check_list(parts["tied"], "tied"))
+    )
+    parts["bounds"] = {
+      name: _numbers(ends, f"bounds[{name!r}]")
+      for name, ends in parts["bounds"].items()
+    }
+    fit = cls(**parts)
+    where = coordinates_lib.Coordinates(
+      fit.structure, fit.fixed, fit.tied, fit.free
+    )
+    limits.limits(where, fit.bounds)
+    fit.observations.check_fits(fit.distribution)
+    return fit
 
   @functools.cached_property
   def uncertainty(self) -> uncertainty_lib.Uncertainty:
@@ -266,3 +314,39 @@ class Fit(Generic[DistributionT]):
     Reference: A. W. van der Vaart, Asymptotic statistics, 1998, ch. 3.
     """
     return self.uncertainty.standard_error_of(f, args)
+
+
+# The types of the parts of saved records and fits; others are checked as lists.
+_OF_RECORD = {
+  "method": str,
+  "converged": bool,
+  "message": str,
+  "num_evaluations": int,
+}
+_OF_FIT = {
+  "distribution": Distribution,
+  "observations": observations_lib.Observations,
+  "record": Record,
+  "structure": Distribution,
+  "bounds": Mapping,
+}
+
+
+def _check_type(x: object, name: str, kind: type) -> None:
+  """Raises TypeError unless a part that was read is of a type."""
+  if not isinstance(x, kind) or (isinstance(x, bool) and kind is not bool):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be {kind.__name__}")
+
+
+def _numbers(x: object, name: str) -> tuple[float, ...]:
+  """Returns a part that must be a list of floats as a tuple."""
+  return tuple(
+    _number(item, f"{name}[{i}]")
+    for i, item in enumerate(texts.check_list(x, name))
+  )
+
+
+def _number(x: object, name: str) -> float:
+  if not isinstance(x, (float, int)) or isinstance(x, bool):
+    raise TypeError(f"{name} is {type(x).__name__}: it must be a number")
+  return float(x)

@@ -7,7 +7,7 @@ are edges too, so no rate is computed by subtraction.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy as onp
@@ -19,6 +19,8 @@ from phasic.internal.arrays import Array, ArrayField
 from phasic.math.model import edge_probs
 from phasic.math.model.edge_probs import EdgeProbs
 from phasic.math.numeric import kept_indices
+from phasic.saving import pickles
+from phasic.saving import saved
 
 # The largest number of phases for which `dense` makes a matrix.
 MAX_DENSE_PHASES = 4096
@@ -63,6 +65,44 @@ class EdgeRates(NamedTuple):
   def __repr__(self) -> str:
     return edge_probs.text_of(self)
 
+  def __reduce__(self) -> tuple[object, ...]:
+    return pickles.reduce(self)
+
+  def to_json(self) -> str:
+    """Returns the edges as JSON text, see `Distribution.to_json`.
+
+    Raises:
+      TypeError: a field is not an array of numbers, e.g. a function.
+      ValueError: a field is traced, or shapes do not fit.
+    """
+    text = saved.dumps(self)
+    edge_probs.check_parts(self._asdict())
+    return text
+
+  @classmethod
+  def from_json(cls, text: str | bytes) -> Self:
+    """Reads edges from text of `to_json`, see `Distribution.from_json`.
+
+    Rates and ranges of indices are checked where the edges are used.
+
+    Args:
+      text: version 1 of the format.
+
+    Raises:
+      TypeError: `text` is neither a str nor bytes.
+      ValueError: it is not JSON, has another version or class, or shapes or
+        dtypes do not fit.
+    """
+    return saved.loads(text, cls)
+
+  def _saved_parts(self) -> dict[str, object]:
+    return self._asdict()
+
+  @classmethod
+  def _from_saved_parts(cls, parts: dict[str, Any]) -> Self:
+    edge_probs.check_parts(parts)
+    return cls(**parts)
+
 
 # The types of edges, which may be given instead of a matrix.
 EDGES = (EdgeRates, EdgeProbs)
@@ -93,38 +133,8 @@ def convert(edges: _Edges, dtype: str) -> _Edges:
     coefficients=coefficients,
     constants=constants,
   )
-  check_shapes(converted)
+  edge_probs.check_shapes(converted)
   return converted
-
-
-def check_shapes(edges: Edges) -> None:
-  """Raises ValueError unless the shapes of the arrays fit each other."""
-  sources, targets = static.shape(edges.sources), static.shape(edges.targets)
-  if len(sources) != 1 or sources != targets:
-    raise ValueError(
-      f"sources have shape {sources} and targets {targets}: both must be (m,)"
-    )
-  (m,) = sources
-  parameters = static.shape(edges.parameters)
-  if edges.constants is not None and static.shape(edges.constants) != (m,):
-    raise ValueError(
-      f"constants have shape {static.shape(edges.constants)}: they must have "
-      f"the shape of the sources, ({m},)"
-    )
-  if edges.coefficients is None:
-    wanted = m
-  else:
-    coefficients = static.shape(edges.coefficients)
-    if len(coefficients) != 2 or coefficients[0] != m or coefficients[1] == 0:
-      raise ValueError(
-        f"coefficients have shape {coefficients}: they must be ({m}, d) with "
-        "d > 0"
-      )
-    wanted = coefficients[1]
-  if len(parameters) < 1 or parameters[-1] != wanted:
-    raise ValueError(
-      f"parameters have shape {parameters}: they must be (..., {wanted})"
-    )
 
 
 def check_range(edges: Edges, phases: int) -> None:

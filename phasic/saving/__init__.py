@@ -1,0 +1,1 @@
+"""Objects as JSON text, which is not trusted, and as pickles."""
