@@ -176,13 +176,15 @@ def samples(scene: Scene) -> None:
 
 
 def round_trips(scene: Scene) -> None:
-  """Copies, pickles and graphs as JSON are what they were."""
+  """Copies, pickles and JSON are what they were."""
   law = scene.let("d", scene.laws.law())
   scene.let("t", times(scene, law))
   expected = scene.value("d.log_prob(t)")
   if scene.substrate == "numpy":
     scene.let("e", "objects.pickled(d)")
     agree("a pickle", scene.value("e.log_prob(t)"), expected, 0.0)
+  scene.let("r", "pd.Distribution.from_json(d.to_json())")
+  agree("JSON", scene.value("r.log_prob(t)"), expected, 0.0)
   if type(law).__name__ == "GraphPhaseType":
     scene.let("g", "pg.Graph.from_json(d.parameters['graph'].to_json())")
     if (

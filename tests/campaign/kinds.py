@@ -140,6 +140,9 @@ _TEXT = _plain(
   f"{_GRAPH}.to_json()[:-9]",
   f"{_GRAPH}.to_json().replace('1', '1000000000')",
   f"{_GRAPH}.to_json().replace('0', '-1')",
+  "pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25).to_json()",
+  "pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25).to_json().replace('1.5', '-2')",
+  "pd.ZeroInflated(pd.Erlang(2, 1.5), 0.25).to_json().replace('[]', '[3]')",
   "'null'",
   "'[' * 100000",
 )
