@@ -135,6 +135,9 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
   "check_fits": lambda x: x.data().check_fits(x.coxian()),
   "counting": lambda x: x.data().counting(),
   "exact": lambda x: _weighted(x.inference.Observations.exact(x.array(LOWER))),
+  "from_json": lambda x: _weighted(
+    x.inference.Observations.from_json(x.data().to_json())
+  ),
   "from_table": lambda x: _weighted(
     x.inference.Observations.from_table(
       {"months": [3.0, 7.5], "died": [True, False]},
@@ -148,6 +151,7 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
   "log_likelihood": lambda x: x.data().log_likelihood(x.coxian()),
   "log_likelihood_terms": lambda x: x.data().log_likelihood_terms(x.coxian()),
   "right_censored": lambda x: _weighted(_right_censored(x)),
+  "to_json": lambda x: x.data().to_json(),
 }
 # Classes of which the functions above return instances.
 STRUCTURES = (
