@@ -176,8 +176,9 @@ class Distribution(parameterized.Parameterized):
 
   def _check_rules(self, advice: str = "") -> None:
     """Raises ValueError for the first rule that concrete parameters break."""
-    for text in properties_lib.broken_rules(conversions.single(self)):
-      raise ValueError(f"{text}{advice}")
+    broken = properties_lib.broken_rule(conversions.single(self))
+    if broken is not None:
+      raise ValueError(f"{broken}{advice}")
 
   def _with_arrays(
     self, arrays: Mapping[str, object], **options: object
