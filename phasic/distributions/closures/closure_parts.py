@@ -15,8 +15,10 @@ from phasic.distributions.base import adopted_dtypes
 from phasic.distributions.base import constraints
 from phasic.distributions.base import conversions
 from phasic.distributions.base import declared
+from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.distributions.families import named_family
+from phasic.distributions.wrapped import shifted
 from phasic.distributions.wrapped import wrapped_distribution
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -73,12 +75,15 @@ def check_all(
 
 def check(name: str, distribution: object) -> None:
   """Raises TypeError unless the argument is a phase-type distribution."""
+  hooks.check_substrate(name, distribution)
   if not isinstance(distribution, absorption_time.AbsorptionTime):
     kind = type(distribution)
+    advice = ""
+    if isinstance(distribution, shifted.Shifted):
+      advice = "; add a fixed delay last, as in convolution([a, b]) + delay"
     raise TypeError(
-      f"{name} is {kind.__module__}.{kind.__name__}: it must be a phase-type "
-      f"distribution, a {absorption_time.AbsorptionTime.__module__}"
-      ".AbsorptionTime"
+      f"{name} is {kind.__name__}: it must be a phase-type distribution, a time "
+      f"until absorption{advice}"
     )
 
 

@@ -100,6 +100,11 @@ def poisson(
   tail choose a smaller `tail`: n grows slowly, from 70 to 228 for a rate of 12
   and a tail of 1e-200.
 
+  Probabilities below the smallest normal number, 2e-308, are zero, as P(N = 0) is
+  for a rate above 700. Two counts are compared by `kl_divergence` where both have
+  the same `max_count`. A fit changes the probabilities of the chain, and forgets
+  the rate; `inference.maximize` of a log likelihood fits it.
+
   Args:
     rate: the mean, (...), >= 0 and finite.
     tail: the largest probability that is cut off, in (0, 0.01].

@@ -148,9 +148,12 @@ def limited_expected_value(stages: epoch_values.Stages, time: Array) -> Array:
   """Computes E[min(X, t)], the integral of P(X > u) over u < t."""
   total: Array | float = 0.0
   for stage in stages:
-    since = time - stage.start
-    length = since if stage.length is None else np.minimum(since, stage.length)
-    inside = since > 0.0
+    since = length = time - stage.start
+    if stage.length is not None:
+      length = np.where(since <= stage.length, since, stage.length)
+    # At a boundary the time is in the stage before, with its derivative.
+    is_first = isinstance(stage.start, float)
+    inside = (since >= 0.0) if is_first else (since > 0.0)
     length = np.where(inside, length, epoch_stages.time_within(stage))
     share = _share(stage._replace(start=0.0, length=length), 1)
     total = total + np.where(inside, share, 0.0)
@@ -183,7 +186,8 @@ def _above(stage: epoch_stages.Stage, since: Array, order: int = 2) -> Array:
     since: c less its start, (...).
     order: two or one.
   """
-  inside = since > 0.0
+  # An integral without a factor (t - c) has a derivative in c at the start, too.
+  inside = (since > 0.0) if order > 1 else (since >= 0.0)
   some = epoch_stages.time_within(stage)
   length: Array | None = None
   # An array of False: a stage without an end does not end before c.

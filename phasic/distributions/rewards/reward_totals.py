@@ -200,6 +200,14 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
     rewards, start, matrix, exits, prob_zero = self._rewarded()
     if since is not None:
       begin = self._checked(name, since, "since", rule)
+      shapes = static.shape(end), static.shape(begin)
+      try:
+        static.broadcast_shapes(*shapes)
+      except ValueError:
+        raise ValueError(
+          f"until has shape {shapes[0]} and since {shapes[1]}: they must "
+          "broadcast"
+        ) from None
       start = occupancy.occupancy(begin, start, matrix, exits, prob_zero)
       # What has ended by then is the mass at zero of what follows.
       prob_zero = 1.0 - np.sum(start, axis=-1)

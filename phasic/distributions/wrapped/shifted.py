@@ -12,6 +12,7 @@ import numpy as onp
 
 from phasic.distributions.absorption import comparable
 from phasic.distributions.base import declared
+from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
 from phasic.distributions.base import samples
@@ -38,8 +39,9 @@ class Shifted(wrapped_distribution.HeldAround):
   many phases there are; so sums and extremes do not take it. Delays by Erlang
   stages are taken by all, but smear: see [delays](../how-to/delays.md).
 
-  Fits leave the delay as it is. Entropy and divergences of two with the same
-  delay are those of the X's.
+  Where the texts of methods speak of time zero, it is time d here. Fits leave
+  the delay as it is; `inference.maximize` of a log likelihood fits it too.
+  Entropy and divergences of two with the same delay are those of the X's.
 
   Example: a service takes at least half an hour.
 
@@ -186,7 +188,7 @@ class Shifted(wrapped_distribution.HeldAround):
     later = np.maximum(value - delay, 0.0)
     least = np.minimum(value, delay)
     inner = self.distribution._limited_expected_value(later)
-    return np.where(value >= 0.0, least + inner, math.nan)
+    return np.where(self._is_value(value), least + inner, math.nan)
 
   def _mean_residual_life(self, value: Array) -> Array:
     delay = self._delay()
@@ -195,7 +197,12 @@ class Shifted(wrapped_distribution.HeldAround):
     after = self.distribution._mean_residual_life(since)
     first = delay - value + self.distribution._mean()
     result = np.where(before, first, after)
-    return np.where(value >= 0.0, result, math.nan)
+    return np.where(self._is_value(value), result, math.nan)
+
+  def _is_value(self, value: Array) -> Array:
+    """Returns which arguments of partial means are valid."""
+    rule = value_rules.COUNT if self._is_whole() else value_rules.TIME
+    return rule.holds(value)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     # X is sampled for the whole batch, so that samples are independent.
@@ -247,6 +254,22 @@ class Shifted(wrapped_distribution.HeldAround):
     jumps = np.maximum(jumps - self._delay()[..., None], 0.0)
     return self.copy(distribution=self.distribution._refined(other, jumps))
 
+  def __add__(self, delay: ArrayLike) -> comparable.Comparable:
+    if isinstance(delay, hooks.Hooks):
+      return super().__add__(delay)
+    return self.copy(
+      delay=self._arrays()["delay"] + self._as_array(delay, "delay")
+    )
+
+  __radd__ = __add__
+
+  def _undelayed(self) -> tuple[comparable.Comparable, Array]:
+    """Returns X, which is not delayed itself, and the whole delay."""
+    inner, delay = self.distribution, self._delay()
+    while isinstance(inner, Shifted):
+      inner, delay = inner.distribution, delay + inner._delay()
+    return inner, delay
+
   def _densities(
     self, other: comparable.Comparable
   ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
@@ -254,21 +277,34 @@ class Shifted(wrapped_distribution.HeldAround):
       return super()._densities(other)
     # The difference of both delays is added to times of X: a sum with a delay
     # would lose the digits of early times.
-    later = self._delay() - other._delay()
-    inner, jumps = self.distribution, other.distribution._jumps()
+    (inner, delay), (second, before) = self._undelayed(), other._undelayed()
+    later, jumps = delay - before, second._jumps()
     if jumps is not None:
       jumps = np.maximum(jumps - later[..., None], 0.0)
-      inner = inner._refined(other.distribution, jumps)
+      inner = inner._refined(second, jumps)
     shapes = (self._batch_shape(), other._batch_shape())
     nodes = inner._nodes(static.broadcast_shapes(*shapes))
-    log_prob = comparable.known_log_prob(
-      other.distribution, nodes.values + later
-    )
+    log_prob = comparable.known_log_prob(second, nodes.values + later)
     zero = np.zeros((), dtype=self.dtype)
-    at_zero = structures.cast(
-      other.distribution._log_cdf(zero), static.wide_float()
-    )
+    at_zero = structures.cast(second._log_cdf(zero), static.wide_float())
     return nodes, log_prob, np.where(later == 0.0, at_zero, -math.inf)
+
+  def _em_update(
+    self,
+    lower: Array,
+    upper: Array | None,
+    weights: Array | None,
+    entry: Array | None,
+    cause: Array | None,
+  ) -> Self | None:
+    updated = self.distribution._em_update(
+      self._earlier(lower),
+      None if upper is None else self._earlier(upper, lower),
+      weights,
+      None if entry is None else self._earlier(entry),
+      cause,
+    )
+    return None if updated is None else self.copy(distribution=updated)
 
   def _causes(self) -> tuple[str | None, ...] | None:
     return self.distribution._causes()

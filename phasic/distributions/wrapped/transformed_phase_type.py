@@ -11,6 +11,7 @@ from phasic.distributions.absorption import comparable
 from phasic.distributions.absorption import kept_chain
 from phasic.distributions.base import method_results
 from phasic.distributions.base import observed_events
+from phasic.distributions.wrapped import far_times
 from phasic.distributions.wrapped import residual_life
 from phasic.distributions.wrapped import transformed_times
 from phasic.internal import autodiff
@@ -75,9 +76,7 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
 
   def _log_growth(self, x: Array) -> Array:
     """Computes log g'(x) for x > 0, g the change from X to Y."""
-    raise NotImplementedError(
-      f"{type(self).__name__} must define the method _log_growth"
-    )
+    return 0.0 - self._log_slope(self._forwarded(x))
 
   def _log_ratio(self, x: Array) -> Array:
     """Computes log(g(x) / c) for x > 0, c the scale, also if g(x) overflows."""
@@ -87,8 +86,10 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
 
   def _nodes_of_moment(self, k: int) -> expectations.MomentQuadrature:
     """Returns a quadrature rule in X for E g(X)^k."""
-    raise NotImplementedError(
-      f"{type(self).__name__} must define the method _nodes_of_moment"
+    self._missing(
+      "moments",
+      "it is not known how fast g grows; _GROWS_SLOWLY = True in the class says "
+      "that it is at most like a power",
     )
 
   def expected_sojourn_times(self) -> Result:
@@ -136,16 +137,22 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
     return self._moment(1)
 
   def _limited_expected_value(self, value: Array) -> Array:
-    inside = (value > 0.0) & (value < math.inf)
-    limit = self._time(np.where(inside, value, 1.0))
-    model = self._batch_model()
-    mean = expectations.limited(model, limit, self._log_growth)
-    mean = np.where(inside, mean, 0.0 * mean)
-    return np.where(inside | (value == 0.0), mean, math.nan)
+    x = self._inverted(np.where(value > 0.0, value, 1.0))
+    # If h(y) underflows nothing but the atom is before y.
+    inside = (value > 0.0) & (x >= far_times.TINY[self.dtype])
+    limit = np.where(inside, x, 1.0)
+    ended = expectations.limited(
+      self._batch_model(), limit, self._forwarded, self._GROWS_SLOWLY
+    )
+    some = np.where(inside, value, 0.0)
+    mean = ended + some * self._survival_function(some)
+    early = value * (1.0 - kept_chain.mass_at_zero(self.distribution))
+    mean = np.where(inside, mean, early)
+    return np.where((value >= 0.0) & (value < math.inf), mean, math.nan)
 
   def _mean_residual_life(self, value: Array) -> Array:
     # With R the residual life of X after h(y), it is the mean of the function
-    # g(h(y) + R) - g(h(y)), which is zero at zero.
+    # g(h(y) + R) - y, which is zero at zero.
     good = (value >= 0.0) & (value < math.inf)
     after = self._time(np.where(good, value, 1.0))
     with user_warnings.derived():
@@ -155,8 +162,16 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
       nodes = expectations.all_times(rest._batch_model())
     else:
       nodes = rest._nodes_of_moment(1)
-    mean = nodes.integral(self._log_growth(after + nodes.times))
-    return np.where(good, mean, math.nan)
+    # Where h(y) is near zero g' may be infinite, and the expectation is right.
+    # Elsewhere the difference would lose digits.
+    is_late = nodes.is_late(after)
+    late = np.where(is_late, after, 1.0)
+    integral = nodes.integral(self._log_growth(late + nodes.times))
+    early = np.where(is_late, 0.0, after)
+    gain = self._forwarded(early + nodes.times) - np.where(is_late, 0.0, value)
+    with onp.errstate(divide="ignore"):
+      mean = nodes.expected(np.log(np.maximum(gain, 0.0)))
+    return np.where(good, np.where(is_late, integral, mean), math.nan)
 
   def _variance(self) -> Array:
     if self._GROWS_SLOWLY:

@@ -18,6 +18,7 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import hazards
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments import truncated_moments
 from phasic.math.quadrature import numerical_distributions
@@ -89,17 +90,23 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     least = np.where(value < high, value, 0.0)
     result = np.where(share > 0.0, share * ended, 0.0) + least * left
     result = np.where((value < high) & np.logical_not(inside), value, result)
-    good = (value >= 0.0) & (value < math.inf) & (low == low)
+    good = self._is_value(value) & (low == low)
     return np.where(good, result, math.nan)
 
   def _mean_residual_life(self, value: Array) -> Array:
     _, before, high = self._bounds()
-    good = (value >= 0.0) & (value < high)
+    good = self._is_value(value) & (value < high)
     after = np.maximum(before, np.where(good, value, 0.0))
     # What is below the lower bound is added to what follows it.
     wait = np.where(after > value, after - value, 0.0)
     left = self._mean_between(after, high, lambda x, rest: rest + 0.0 * x)
     return np.where(good, wait + left, math.nan)
+
+  def _is_value(self, value: Array) -> Array:
+    """Returns which arguments of partial means are valid."""
+    discrete = self.distribution._DISCRETE
+    rule = value_rules.COUNT if discrete else value_rules.TIME
+    return rule.holds(value)
 
   def _variance(self) -> Array:
     return self._from_residual_life(

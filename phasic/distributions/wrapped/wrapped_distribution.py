@@ -59,7 +59,7 @@ class WrappedDistribution(comparable.Comparable):
     dtype = dtypes.common_dtype(arrays, default=wrapped.dtype)
     if dtype != wrapped.dtype:
       raise TypeError(
-        f"distribution is {wrapped.dtype} and its parameters are {dtype}: "
+        f"distribution is {wrapped.dtype} and {', '.join(arrays)} {dtype}: "
         "floating arguments must have one dtype"
       )
     kept = {

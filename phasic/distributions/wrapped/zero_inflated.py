@@ -37,7 +37,7 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
   # The masses are the masses of X, whose sum may differ from one.
   _FREE_START = True
   _WRAPPED_RULE = (
-    "of phase type; to have zeros beside truncated times, truncate last: "
+    "of phase type; truncate and delay last, e.g. "
     "TruncatedPhaseType(ZeroInflated(X, z), 0.0, high)"
   )
 

@@ -16,10 +16,11 @@ import numpy as onp
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.math.closures import chain_parts
+from phasic.math.numeric import special
 
-# Sums from here on count as infinite. Their inverses are near the smallest
-# normal number.
-_MOST = {"float64": 2.0**1000, "float32": 2.0**120}
+# From here on sums are computed as logarithms; one is negligible beside them, and
+# their squares do not overflow.
+_MOST = {"float64": 2.0**300, "float32": 2.0**50}
 
 
 def from_probs(probs: Array) -> tuple[Array, Array]:
@@ -45,20 +46,51 @@ def from_probs(probs: Array) -> tuple[Array, Array]:
 def from_ratios(ratios: Array) -> tuple[Array, Array]:
   """Computes where a count ends, from quotients of its probabilities.
 
+  With c_k = P(N >= k) / P(N = k) and x = r_(k+1) c_(k+1), c_k is 1 + x. Large x
+  are computed as logarithms, whose rounding errors are relative ones of 1 / x.
+
   Args:
     ratios: P(N = k) / P(N = k - 1) for k = 1, ..., n, (..., n).
 
   Returns:
-    As `from_probs`. Where the first underflows it is zero.
+    As `from_probs`. Probabilities that underflow are zero.
   """
   most = _MOST[static.dtype_name(ratios)]
-  # P(N >= k) / P(N = k).
   one = np.ones_like(ratios[..., :1])
-  least = _suffix_sums(np.concatenate([np.ones_like(ratios), one], -1), ratios)
-  endless = least >= most
-  ends = np.where(endless, 0.0, 1.0 / least)
-  goes_on = ratios * least[..., 1:] / least[..., :-1]
-  return ends, np.where(endless[..., :-1], 1.0, goes_on)
+  terms = np.concatenate([np.ones_like(ratios), one], axis=-1)
+  least = _suffix_sums(terms, ratios)
+  x = ratios * least[..., 1:]
+  is_large = (x >= most) | (least[..., 1:] >= most)
+  x = np.where(is_large, 1.0, x)
+  logs = np.log(np.where(ratios > 0.0, ratios, 1.0))
+  log_x = logs + _log_suffix_sums(logs, ratios > 0.0)[..., 1:]
+  log_x = np.where(is_large, log_x, 1.0)
+  # Beyond `most` the one that is added to x is negligible.
+  ends = np.where(is_large, np.exp(0.0 - log_x), 1.0 / (1.0 + x))
+  goes_on = np.where(is_large, 1.0, x / (1.0 + x))
+  return np.concatenate([ends, one], axis=-1), goes_on
+
+
+def _log_suffix_sums(logs: Array, some: Array) -> Array:
+  """Computes log c_k for c_k = 1 + r_(k+1) c_(k+1), c_n = 1, by doubling.
+
+  Args:
+    logs: log r, (..., n).
+    some: whether r is not zero, (..., n).
+  """
+  end = np.zeros_like(logs[..., :1])
+  factors = np.where(some, logs, -math.inf)
+  factors = np.concatenate([factors, end - math.inf], axis=-1)
+  terms = np.concatenate([np.zeros_like(logs), end], axis=-1)
+  step = 1
+  while step < static.shape(terms)[-1]:
+    none = np.zeros_like(terms[..., :step]) - math.inf
+    later = np.concatenate([terms[..., step:], none], axis=-1)
+    terms = special.logaddexp(terms, factors + later)
+    later = np.concatenate([factors[..., step:], none], axis=-1)
+    factors = factors + later
+    step *= 2
+  return terms
 
 
 def _suffix_sums(terms: Array, factors: Array) -> Array:
@@ -133,9 +165,9 @@ def needed(law: Recursion, tail: float) -> int | None:
   """
   low, high = 0, 1
   while not _is_enough(law, high, tail):
-    if high > chain_parts.MAX_PHASES:
+    if high >= chain_parts.MAX_PHASES:
       return None
-    low, high = high, 2 * high
+    low, high = high, min(2 * high, chain_parts.MAX_PHASES)
   while high - low > 1:
     middle = (low + high) // 2
     if _is_enough(law, middle, tail):

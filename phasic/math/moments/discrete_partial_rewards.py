@@ -37,7 +37,7 @@ def accumulated_reward_means(
 
   Raises:
     TypeError: dtypes differ, or are complex or bool.
-    ValueError: shapes do not fit, or there are no phases or rewards.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: throws of a die until the first six, at most two.
 
@@ -63,15 +63,15 @@ def discounted_reward_means(
   """Computes expected rewards that are discounted by z in each step.
 
   They are the sums of z^n alpha T^n r over n = 0, 1, ..., which are alpha
-  (I - z T)^-1 r; for z = 1 they are whole rewards.
+  (I - z T)^-1 r; for z = 1 they are not discounted.
 
   Args:
-    z: (...), in [0, 1], else results are NaN.
+    z: the discount of a step, (...), in [0, 1], else results are NaN.
     rewards: as for `accumulated_reward_means`, as are all others.
     initial_probs: alpha, (..., p).
     subtransition: T, (..., p, p), or `EdgeProbs`.
     exit_probs: t, (..., p), or None.
-    prob_zero: z, (...), or None.
+    prob_zero: the mass at zero, (...), or None.
 
   Returns:
     An array (..., R); inf for z = 1 if a trap with a positive reward can be
@@ -79,7 +79,7 @@ def discounted_reward_means(
 
   Raises:
     TypeError: dtypes differ, or are complex or bool.
-    ValueError: shapes do not fit, or there are no phases or rewards.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: one per throw of a die until the first six, each worth 0.9 of the one
   before.

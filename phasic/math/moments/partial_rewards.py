@@ -54,7 +54,7 @@ def accumulated_reward_means(
 
   Raises:
     TypeError: dtypes differ, or are complex or bool.
-    ValueError: shapes do not fit, or there are no phases or rewards.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: what a machine earns in its first year, until it fails.
 
@@ -89,7 +89,7 @@ def discounted_reward_means(
     initial_probs: alpha, (..., p).
     subgenerator: S, (..., p, p), or `EdgeRates`.
     exit_rates: s, (..., p), or None.
-    prob_zero: z, (...), or None.
+    prob_zero: the mass at zero, (...), or None.
 
   Returns:
     An array (..., R); inf for u = 0 if a trap with a positive reward can be
@@ -97,7 +97,7 @@ def discounted_reward_means(
 
   Raises:
     TypeError: dtypes differ, or are complex or bool.
-    ValueError: shapes do not fit, or there are no phases or rewards.
+    ValueError: shapes do not fit, or there are no phases.
 
   Example: the present value of an income until a machine fails.
 

@@ -198,6 +198,8 @@ _LONGEST = 170.0
 _LOG_LEFT = 62.0
 # The last point is exp(-_LOG_NEAR) times an interval's length from its end.
 _LOG_NEAR = 45.0
+# A time this many times the first point: what is before that is negligible.
+_FAR = math.exp(36.0)
 
 
 class MomentQuadrature:
@@ -239,7 +241,8 @@ class MomentQuadrature:
     """Computes E[g(X) - g(0)], the integral of g'(x) P(X > x).
 
     Args:
-      log_growth: log g' at the quadrature points, (n, ...).
+      log_growth: log g' at the quadrature points, (n, ...); g' must not grow
+        near zero, where there are no points.
     """
     logs = self.distribution.value("log_survival", self.times)
     with onp.errstate(all="ignore"):  # The expectation may be inf.
@@ -259,6 +262,10 @@ class MomentQuadrature:
       terms = quadrature.masses(self.logs, weights) * part
       atom = np.exp(self.distribution.log_atom()) * np.square(mean)
       return self._result(quadrature.total(self.rule, terms) + atom)
+
+  def is_late(self, time: Array) -> Array:
+    """Returns whether a time is far beyond the first quadrature point, (...)."""
+    return _wide(time) > self.rule.points[0] * _FAR
 
   def _result(self, moment: Array) -> Array:
     endless = self.undefined == math.inf
@@ -313,22 +320,28 @@ def all_times(model: Model) -> MomentQuadrature:
 
 
 def limited(
-  model: Model, limit: Array, log_growth: Callable[[Array], Array]
+  model: Model,
+  limit: Array,
+  function: Callable[[Array], Array],
+  is_slow: bool,
 ) -> Array:
-  """Computes E[g(min(X, t))], the integral of g'(x) P(X > x) over x < t.
+  """Computes E[g(X); X <= t] for increasing g with g(0) = 0.
 
   Points u of the half line are mapped to x = u / (1 + u / t).
 
   Args:
     model: as in `tilted`.
-    limit: t, (...), > 0 and finite, else the result is NaN.
-    log_growth: log g', of arrays in the model's dtype, the batch last; g(0) is
-      zero.
+    limit: t, (...), > 0, else the result is NaN.
+    function: g, of arrays in the model's dtype, the batch last.
+    is_slow: whether g grows at most like a power, so that times beyond the last
+      relevant one count for nothing.
   """
   distribution = numerical_distributions.NumericalDistribution(
     numerical_distributions.convert(model, False), False
   )
   limit = _wide(limit)
+  if is_slow:
+    limit = np.where(limit < distribution.last, limit, distribution.last)
   limit = np.where((limit > 0) & (limit < math.inf), limit, math.nan)
   fixed = autodiff.stop_gradient
   rate = np.maximum(distribution.log_rate, 0.0 - np.log(limit))
@@ -338,10 +351,10 @@ def limited(
   )
   share = rule.points / limit
   times = structures.cast(rule.points / (1.0 + share), distribution.dtype)
-  logs = distribution.value("log_survival", times)
-  weights = rule.log_weights - 2.0 * np.log1p(share) + _wide(log_growth(times))
-  total = quadrature.total(rule, quadrature.masses(logs, weights))
-  return structures.cast(total, distribution.dtype)
+  logs = distribution.value("log_density", times)
+  weights = rule.log_weights - 2.0 * np.log1p(share)
+  terms = quadrature.masses(logs, weights) * _wide(function(times))
+  return structures.cast(quadrature.total(rule, terms), distribution.dtype)
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:

@@ -210,7 +210,7 @@ class ErrorsTest(test_case.TestCase):
         function(law)
       with self.assertRaisesRegex(ValueError, "distributions is empty"):
         function([])
-      with self.assertRaisesRegex(TypeError, r"distributions\[1\] is builtins"):
+      with self.assertRaisesRegex(TypeError, r"distributions\[1\] is float"):
         function([law, 1.0])
       with self.assertRaisesRegex(TypeError, r"\[1\] in discrete time"):
         function([law, steps])
@@ -220,6 +220,8 @@ class ErrorsTest(test_case.TestCase):
         function([pd.Erlang(1, onp.ones(2)), pd.Erlang(1, onp.ones(3))])
     with self.assertRaisesRegex(TypeError, "must be a phase-type"):
       pd.order_statistic(pd.MatrixWeibull(law, 2.0), 2, 1)
+    with self.assertRaisesRegex(TypeError, r"convolution\(\[a, b\]\) \+ delay"):
+      pd.convolution([law, law + 1.0])
     with self.assertRaisesRegex(TypeError, "count is Erlang, in continuous"):
       pd.random_sum(law, law)
     with self.assertRaisesRegex(ValueError, r"probs have shape \(3,\)"):

@@ -216,6 +216,25 @@ class CountTest(test_case.TestCase):
     self.assert_close(slopes[0], digamma + math.log(q), 1e-12)
     self.assert_close(slopes[1], r / q - k / (1.0 - q), 1e-12)
 
+  @parameterized.parameters(50.0, 355.0, 690.0)
+  def test_derivatives_of_large_counts(self, rate):
+    # P(N = 0) is exp(-rate).
+    most = 1200
+
+    def mean(rate):
+      return pd.poisson(rate, max_count=most).mean()
+
+    value, slope = gradients.value_and_gradient(mean, rate)
+    self.assert_close(value, rate, 1e-12)
+    self.assert_close(slope, 1.0, 1e-11)
+    counts = pd.poisson(rate, max_count=most)
+    self.assert_close(counts.log_prob(0.0), -rate, 1e-13)
+    k = rate + 20.0
+    _, slope = gradients.value_and_gradient(
+      lambda rate: pd.poisson(rate, max_count=most).log_prob(k), rate
+    )
+    self.assert_close(slope, k / rate - 1.0, 1e-9)
+
   def test_parameters_that_are_traced(self):
     log_prob = _traced(
       lambda rate: pd.poisson(rate, max_count=75).log_prob(7.0)

@@ -6,6 +6,7 @@ import math
 from absl.testing import absltest
 from absl.testing import parameterized
 import mpmath
+import numpy as np
 import numpy as onp
 
 from phasic import distributions as pd
@@ -162,6 +163,64 @@ class PartialMeansTest(test_case.TestCase):
         self.assert_close(slope, dist.survival_function(t), 1e-9)
         left, slope = gradients.value_and_gradient(dist.mean_residual_life, t)
         self.assert_close(slope, dist.hazard_function(t) * left - 1.0, 1e-8)
+
+  @parameterized.parameters(
+    lambda: pd.MatrixPareto(pd.Erlang(2, 3.0), 2.0),
+    lambda: pd.MatrixWeibull(pd.Erlang(2, 1.0), 1.5),
+    lambda: pd.MatrixLogNormal(pd.Erlang(2, 1.0), 2.5),
+    lambda: pd.Erlang(2, 1.0),
+    _epochs,
+  )
+  def test_derivatives_at_zero(self, make):
+    dist = make()
+    _, slope = gradients.value_and_gradient(dist.limited_expected_value, 0.0)
+    self.assert_close(slope, 1.0, 1e-12)
+    left, slope = gradients.value_and_gradient(dist.mean_residual_life, 0.0)
+    self.assert_close(slope, dist.hazard_function(0.0) * left - 1.0, 1e-9)
+
+  def test_derivatives_at_boundaries(self):
+    dist, t = _epochs(), 0.5
+    _, slope = gradients.value_and_gradient(dist.limited_expected_value, t)
+    self.assert_close(slope, dist.survival_function(t), 1e-13)
+    # The hazard is the one that follows.
+    left, slope = gradients.value_and_gradient(dist.mean_residual_life, t)
+    self.assert_close(slope, 0.25 * left - 1.0, 1e-12)
+
+  def test_steep_and_late_changes_of_time(self):
+    # g' is infinite at zero, and h(y) overflows.
+    base = pd.ZeroInflated(pd.Hyperexponential([0.5, 0.5], [1.6, 0.3]), 0.25)
+    dist = pd.MatrixWeibull(base, 3.25)
+
+    def survival(y):
+      x = y**3.25
+      return 0.375 * (mpmath.exp(-1.6 * x) + mpmath.exp(-mpmath.mpf(0.3) * x))
+
+    with mpmath.workdps(40):
+      exact = mpmath.quad(survival, [0, 0.25, 0.5, 1, 2, 3.125])
+    self.assert_close(dist.limited_expected_value(3.125), float(exact), 1e-11)
+    dist = pd.MatrixGompertz(pd.Erlang(2, 1.0), 0.5)
+    late = dist.limited_expected_value([60.0, 1e10])
+    self.assert_close(late, onp.broadcast_to(self.host(dist.mean()), 2), 1e-12)
+
+  def test_a_change_of_time_of_the_user(self):
+    class Square(pd.TransformedPhaseType):
+      _GROWS_SLOWLY = True
+
+      def _forward(self, x):
+        return x**2
+
+      def _inverse(self, y):
+        return np.sqrt(y)
+
+      def _log_slope(self, y):
+        return -np.log(2.0 * np.sqrt(y))
+
+    dist = Square(pd.Erlang(1, 1.0))
+    self.assert_close(dist.mean(), 2.0, 1e-9)
+    # The integral of exp(-sqrt(y)), until 4 and from 4 on.
+    exact = 2.0 - 6.0 * math.exp(-2.0)
+    self.assert_close(dist.limited_expected_value(4.0), exact, 1e-11)
+    self.assert_close(dist.mean_residual_life(4.0), 6.0, 1e-9)
 
   def test_derivatives_in_parameters(self):
     # With index a and scale c: (c + t) / (a - 1).

@@ -87,6 +87,14 @@ class ShiftedTest(test_case.TestCase):
     p, q = pd.Erlang(2, 1.0), pd.Erlang(2, 2.0)
     same = (p + 1.0).kl_divergence(q + 1.0)
     self.assert_close(same, p.kl_divergence(q), 1e-14)
+    batch = (p + onp.asarray([1.0, 2.0])).kl_divergence(q + 1.0)
+    self.assert_close(batch[0], p.kl_divergence(q), 1e-9)
+    twice = pd.Shifted(pd.Shifted(p, 0.25), 0.75).kl_divergence(q + 1.0)
+    self.assert_close(twice, p.kl_divergence(q), 1e-9)
+    found, _ = gradients.value_and_gradient(
+      lambda d: (p + d).kl_divergence(q + d), 1.25
+    )
+    self.assert_close(found, p.kl_divergence(q), 1e-9)
     # E log(p(X) / q(X + 1)) for q exponential of rate one.
     plain = pd.Erlang(1, 1.0)
     found = (p + 1.0).cross_entropy(plain)
@@ -134,6 +142,17 @@ class FitTest(test_case.TestCase):
     self.assertEqual(float(fit.distribution.delay), _DELAY)
     em = inference.fit_em(pd.Erlang(2, 1.0) + _DELAY, data)
     self.assert_close(em.distribution.distribution.rate, rate, 1e-6)
+
+  def test_em_through_epochs(self):
+    dist = pd.Epochs(pg.models.kingman(3), [[1.0], [0.5]], [0.5])
+    times = onp.asarray([0.25, 1.0, 2.5])
+    moved = inference.em_step(
+      dist + _DELAY, inference.Observations(times + _DELAY)
+    )
+    step = inference.em_step(dist, inference.Observations(times))
+    found = moved.distribution.distribution.params
+    for x, y in zip(found, step.distribution.params, strict=True):
+      self.assert_close(x, y, 1e-13)
 
   def test_entry_and_causes(self):
     dist = pd.PhaseType.from_graph(_failing(), [1.0, 0.5])
