@@ -265,10 +265,10 @@ class Shifted(wrapped_distribution.HeldAround):
 
   def _undelayed(self) -> tuple[comparable.Comparable, Array]:
     """Returns X, which is not delayed itself, and the whole delay."""
-    inner, delay = self.distribution, self._delay()
-    while isinstance(inner, Shifted):
-      inner, delay = inner.distribution, delay + inner._delay()
-    return inner, delay
+    if not isinstance(self.distribution, Shifted):
+      return self.distribution, self._delay()
+    inner, delay = self.distribution._undelayed()
+    return inner, self._delay() + delay
 
   def _densities(
     self, other: comparable.Comparable
