@@ -175,7 +175,8 @@ class Shifted(wrapped_distribution.HeldAround):
 
   def _moment_generating_function(self, s: Array) -> Array:
     inner = self.distribution._moment_generating_function(s)
-    return np.exp(s * self._delay()) * inner
+    with onp.errstate(over="ignore"):  # It may be beyond the range of numbers.
+      return np.exp(s * self._delay()) * inner
 
   def _probability_generating_function(self, z: Array) -> Array:
     if not self._is_whole():

@@ -92,7 +92,7 @@ class ShapesTest(test_case.TestCase):
         pd.MultivariateEpochs(epochs, onp.ones((p, 1)))
     dist = pd.MultivariateEpochs(epochs, onp.ones((3, 1)))
     with self.assertRaisesRegex(
-      ValueError, r"arguments has shape \(\): it must"
+      ValueError, r"u has shape \(\): it must"
     ):
       dist.laplace_transform(1.0)
 
