@@ -91,9 +91,7 @@ class ShapesTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, r"different numbers .* \(2, 1\)"):
         pd.MultivariateEpochs(epochs, onp.ones((p, 1)))
     dist = pd.MultivariateEpochs(epochs, onp.ones((3, 1)))
-    with self.assertRaisesRegex(
-      ValueError, r"u has shape \(\): it must"
-    ):
+    with self.assertRaisesRegex(ValueError, r"u has shape \(\): it must"):
       dist.laplace_transform(1.0)
 
   def test_small_rewards_of_a_trap(self):
