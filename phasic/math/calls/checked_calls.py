@@ -197,6 +197,9 @@ def _rules(
       arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments
     }
   known = nan_table.METHODS.get(name)
+  for argument, first_rule in nan_table.FIRST_ARGUMENTS.get(name, {}).items():
+    if arguments[:1] == (argument,):
+      known = nan_table.Method("", argument, first_rule)
   rule = nan_table.rule(known, discrete) if known else None
   if known and rule and arguments[:1] == (known.argument,):
     rules[0] = rule

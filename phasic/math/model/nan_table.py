@@ -106,6 +106,16 @@ METHODS = {
 }
 
 
+# The rules of first arguments of functions that are no methods, by name.
+FIRST_ARGUMENTS = {
+  "accumulated_reward_means": {"value": value_rules.TIME},
+  "discounted_reward_means": {
+    "u": value_rules.TIME,
+    "z": value_rules.DISCOUNT,
+  },
+}
+
+
 def known(method: object, names: tuple[str, ...] = tuple(METHODS)) -> Method:
   """Returns the entry of a method in `METHODS`; its name must be in `names`.
 

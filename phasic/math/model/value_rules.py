@@ -69,6 +69,7 @@ LAPLACE = ValueRule(
   "it must be finite and >= 0; for u < 0 take moment_generating_function(-u)",
   finite=False,
 )
+DISCOUNT = ValueRule(0.0, 1.0, "the discount of a step must be in [0, 1]")
 GENERATING = ValueRule(
   0.0,
   1.0,

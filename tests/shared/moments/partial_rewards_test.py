@@ -166,7 +166,10 @@ class ContinuousTest(test_case.TestCase):
     call = pm.phase_type.accumulated_reward_means
     found, caught = self.caught(lambda: call(-1.0, _REWARDS, _START, _RATES))
     self.assertTrue(onp.all(onp.isnan(self.host(found))))
-    self.assertNotEmpty(caught)
+    self.assertIn("value = -1.0: it must be finite", str(caught[0].message))
+    worth = pm.phase_type.discounted_reward_means
+    _, caught = self.caught(lambda: worth(-1.0, _REWARDS, _START, _RATES))
+    self.assertIn("u = -1.0: it must be finite", str(caught[0].message))
     found, caught = self.caught(lambda: call(1.0, -_REWARDS, _START, _RATES))
     self.assertTrue(onp.all(onp.isnan(self.host(found))))
     self.assertIn("rewards must be >= 0", str(caught[0].message))
@@ -217,12 +220,13 @@ class DiscreteTest(test_case.TestCase):
       factors, _REWARDS, _START, _STEPS
     )
     self.assert_close(found, onp.stack(exact), 1e-13)
-    found, _ = self.caught(
+    found, caught = self.caught(
       lambda: pm.discrete_phase_type.discounted_reward_means(
         1.5, _REWARDS, _START, _STEPS
       )
     )
     self.assertTrue(onp.all(onp.isnan(self.host(found))))
+    self.assertIn("z = 1.5: the discount", str(caught[0].message))
 
 
 if __name__ == "__main__":
