@@ -200,6 +200,7 @@ _OTHER_ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
   "cross_entropy": (OTHER,),
   "cumulative_incidence": (VALUE, None),
   "diagnose": (VALUE,),
+  "discounted_totals": (onp.asarray([0.5, 2.0]),),
   "expected_totals": (onp.asarray([0.5, 2.0]),),
   "joint_mark_probs": ((1, 1), onp.asarray([0.5, 0.25])),
   "kl_divergence": (OTHER,),

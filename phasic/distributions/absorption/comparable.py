@@ -135,15 +135,7 @@ class Comparable(distribution.Distribution):
     self, other: Comparable
   ) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
     """Returns the points, and the other's log density and log mass at zero."""
-    jumps, this = other._jumps(), self
-    if jumps is not None:
-      this = self._refined(other, jumps)
-    shapes = (self._batch_shape(), other._batch_shape())
-    nodes = this._nodes(static.broadcast_shapes(*shapes))
-    log_prob = known_log_prob(other, nodes.values)
-    zero = np.zeros((), dtype=self.dtype)
-    at_zero = structures.cast(other._log_cdf(zero), static.wide_float())
-    return nodes, log_prob, at_zero
+    return _both(self, other)
 
   def _quadrature(self, method: str) -> quadrature_points.QuadraturePoints:
     del method  # All statistics have the same points.
@@ -171,7 +163,9 @@ def nodes_of(distribution: Comparable) -> quadrature_points.QuadraturePoints:
 def kl_divergence(p: Comparable, q: Comparable) -> Array:
   """Computes E log(p(X) / q(X)) for X distributed as p, by quadrature."""
   check_same_kind("kl_divergence", p, q)
-  nodes, log_prob, at_zero = p._densities(q)
+  # A distribution of another package has its own points, see `compare`.
+  is_guest = not isinstance(p, Comparable)
+  nodes, log_prob, at_zero = _both(p, q) if is_guest else p._densities(q)
   atom = np.where(nodes.log_atom > -math.inf, nodes.log_atom, 0.0)
   log_density = np.where(nodes.masses > 0, nodes.log_prob, 0.0)
   return structures.cast(
@@ -207,6 +201,21 @@ def erlang_parts(
   if not hasattr(distribution, "_erlang_parts"):
     return None
   return distribution._erlang_parts()
+
+
+def _both(
+  p: Comparable, q: Comparable
+) -> tuple[quadrature_points.QuadraturePoints, Array, Array]:
+  """Returns p's quadrature points, and q's log density and log mass at zero."""
+  jumps = q._jumps()
+  if jumps is not None:
+    p = p._refined(q, jumps)
+  shapes = (p._batch_shape(), q._batch_shape())
+  nodes = p._nodes(static.broadcast_shapes(*shapes))
+  log_prob = known_log_prob(q, nodes.values)
+  zero = np.zeros((), dtype=p.dtype)
+  at_zero = structures.cast(q._log_cdf(zero), static.wide_float())
+  return nodes, log_prob, at_zero
 
 
 def known_log_prob(distribution: Comparable, values: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, Self
+from typing import Self
 
 import numpy as np
 import numpy as onp
@@ -20,13 +20,11 @@ from phasic.distributions.epochs import epoch_stages
 from phasic.distributions.epochs import epochs as epochs_lib
 from phasic.distributions.rewards import reward_totals
 from phasic.internal import dtypes
-from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import (
   Array,
   ArrayLike,
-  Integer,
   Result,
   SanitizedSeed,
 )
@@ -296,18 +294,6 @@ class MultivariateEpochs(reward_totals.JointTotals):
   def _moment_generating_function(self, s: Array) -> Array:
     self._missing(
       "moment_generating_function", "laplace_transform(-s) is that for s <= 0"
-    )
-
-  def marginal(self, index: Integer) -> NoReturn:
-    """Raises NotImplementedError: one reward has no chain of its own.
-
-    A chain in units of a reward does not know the time, and so not the epoch.
-    `mixed_moment`, `laplace_transform` and `sample` take all rewards.
-    """
-    self._missing(
-      f"marginal({raw_arguments.shown(index)})",
-      "epochs end at times, which a chain in units of a reward does not know; "
-      "mixed_moment, laplace_transform and sample are those of all rewards",
     )
 
   def _log_prob(self, value: Array) -> Array:
