@@ -77,10 +77,6 @@ class Shifted(wrapped_distribution.HeldAround):
     self._batch_shape()
     self._check_values(self._delay)
 
-  def _is_whole(self) -> bool:
-    """Returns whether values are whole numbers."""
-    return self.distribution._support().constraint == "nonnegative_integer"
-
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     delay = known["delay"]
     good = (delay >= 0) & (delay < math.inf)
@@ -199,11 +195,6 @@ class Shifted(wrapped_distribution.HeldAround):
     first = delay - value + self.distribution._mean()
     result = np.where(before, first, after)
     return np.where(self._is_value(value), result, math.nan)
-
-  def _is_value(self, value: Array) -> Array:
-    """Returns which arguments of partial means are valid."""
-    rule = value_rules.COUNT if self._is_whole() else value_rules.TIME
-    return rule.holds(value)
 
   def _sample_n(self, n: int, seed: SanitizedSeed) -> Array:
     # X is sampled for the whole batch, so that samples are independent.

@@ -18,7 +18,6 @@ from phasic.internal import static
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.math.likelihood import hazards
-from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 from phasic.math.moments import truncated_moments
 from phasic.math.quadrature import numerical_distributions
@@ -101,12 +100,6 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     wait = np.where(after > value, after - value, 0.0)
     left = self._mean_between(after, high, lambda x, rest: rest + 0.0 * x)
     return np.where(good, wait + left, math.nan)
-
-  def _is_value(self, value: Array) -> Array:
-    """Returns which arguments of partial means are valid."""
-    discrete = self.distribution._DISCRETE
-    rule = value_rules.COUNT if discrete else value_rules.TIME
-    return rule.holds(value)
 
   def _variance(self) -> Array:
     return self._from_residual_life(

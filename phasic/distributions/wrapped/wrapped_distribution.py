@@ -17,7 +17,9 @@ from phasic.distributions.families import named_family
 from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal.arrays import Array
 from phasic.math.m_step import rate_updates
+from phasic.math.model import value_rules
 from phasic.math.model.model_types import Model
 
 
@@ -101,6 +103,15 @@ class WrappedDistribution(comparable.Comparable):
 
   def _may_be_zero(self) -> bool:
     return self.distribution._may_be_zero()
+
+  def _is_whole(self) -> bool:
+    """Returns whether values are whole numbers."""
+    return self.distribution._support().constraint == "nonnegative_integer"
+
+  def _is_value(self, value: Array) -> Array:
+    """Returns which arguments of partial means are valid."""
+    rule = value_rules.COUNT if self._is_whole() else value_rules.TIME
+    return rule.holds(value)
 
   def _m_step_fixed(self) -> tuple[str, ...]:
     return tuple(

@@ -159,13 +159,16 @@ for _ufunc in (
 
 def _matmul(x: Array, y: Array) -> Array:
   """Computes a matrix product; vectors are matrices of one row or column."""
-  shapes = f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}"
   if onp.ndim(x) == 0 or onp.ndim(y) == 0:
     raise ValueError(
-      f"{shapes}: both must be vectors or matrices; for numbers use x * y"
+      f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: both must be vectors "
+      "or matrices; for numbers use x * y"
     )
   if onp.shape(x)[-1] != onp.shape(y)[-2 if onp.ndim(y) > 1 else -1]:
-    raise ValueError(f"{shapes}: the inner sizes must be equal")
+    raise ValueError(
+      f"matmul of shapes {onp.shape(x)} and {onp.shape(y)}: the inner sizes "
+      "must be equal"
+    )
   if onp.ndim(x) == 1:
     return (
       _matmul(onp.reshape(x, (1, -1)), y)[..., 0, :]

@@ -196,8 +196,6 @@ def _values(
 # expectation and are omitted, see `numerical_distributions`.
 _LONGEST = 170.0
 _LOG_LEFT = 62.0
-# The last point is exp(-_LOG_NEAR) times an interval's length from its end.
-_LOG_NEAR = 45.0
 # A time this many times the first point: what is before that is negligible.
 _FAR = math.exp(36.0)
 
@@ -327,8 +325,6 @@ def limited(
 ) -> Array:
   """Computes E[g(X); X <= t] for increasing g with g(0) = 0.
 
-  Points u of the half line are mapped to x = u / (1 + u / t).
-
   Args:
     model: as in `tilted`.
     limit: t, (...), > 0, else the result is NaN.
@@ -343,18 +339,14 @@ def limited(
   if is_slow:
     limit = np.where(limit < distribution.last, limit, distribution.last)
   limit = np.where((limit > 0) & (limit < math.inf), limit, math.nan)
-  fixed = autodiff.stop_gradient
-  rate = np.maximum(distribution.log_rate, 0.0 - np.log(limit))
-  last = fixed(limit * math.exp(_LOG_NEAR))
-  rule = quadrature.times(
-    fixed(rate), last, distribution.phases, distribution.dtype
+  rule = quadrature.interval(
+    distribution.log_rate, limit, distribution.phases, distribution.dtype
   )
-  share = rule.points / limit
-  times = structures.cast(rule.points / (1.0 + share), distribution.dtype)
+  times = structures.cast(rule.points, distribution.dtype)
   logs = distribution.value("log_density", times)
-  weights = rule.log_weights - 2.0 * np.log1p(share)
-  terms = quadrature.masses(logs, weights) * _wide(function(times))
-  return structures.cast(quadrature.total(rule, terms), distribution.dtype)
+  masses = quadrature.masses(logs, rule.log_weights)
+  total = quadrature.total(rule, masses * _wide(function(times)))
+  return structures.cast(total, distribution.dtype)
 
 
 def slow(model: Model, factor: float, power: Array) -> MomentQuadrature:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy as onp
 
+from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
@@ -28,6 +29,9 @@ from phasic.internal.arrays import Array
 _LOWEST = -3.75
 # The number of quadrature points of the finer rule.
 _COUNT = 2049
+# The distance of an interval's last quadrature point from its end is exp(-_LOG_NEAR)
+# times its length.
+_LOG_NEAR = 45.0
 # Above this, not every integer is a float.
 _MOST_STEPS = 2.0**53
 
@@ -90,6 +94,31 @@ def times(
     log_weights,
     structures.cast(onp.reshape(coarse, onp.shape(steps)), wide),
     max(1e-6, 256.0 * float(info.eps)),
+  )
+
+
+def interval(
+  log_rate: Array, length: Array, phases: int, dtype: str
+) -> QuadratureRule:
+  """Builds a rule for integrals over (0, length).
+
+  Points u of the rule for the half line are mapped to t = u / (1 + u / length),
+  with derivatives in the length.
+
+  Args:
+    log_rate: log of the largest rate, (...).
+    length: (...), NaN where there is no rule.
+    phases: the number of phases.
+    dtype: the dtype of densities.
+  """
+  rate = np.maximum(log_rate, 0.0 - np.log(length))
+  fixed = autodiff.stop_gradient
+  last = fixed(length * math.exp(_LOG_NEAR))
+  rule = times(fixed(rate), last, phases, dtype)
+  share = rule.points / length
+  return rule._replace(
+    points=rule.points / (1.0 + share),
+    log_weights=rule.log_weights - 2.0 * np.log1p(share),
   )
 
 

@@ -26,9 +26,6 @@ from phasic.math.quadrature import quadrature
 
 # P(X > last) is at most this, for `last` of `NumericalDistribution`.
 _LEFT = math.exp(-61.0)
-# The distance of the last quadrature point from the interval's end is
-# exp(-_LOG_NEAR) times the interval's length.
-_LOG_NEAR = 45.0
 
 
 class QuadraturePoints(NamedTuple):
@@ -95,9 +92,6 @@ def interval_points(
 ) -> QuadraturePoints:
   """Builds the quadrature points of a time X given low <= X <= high.
 
-  With D the interval's length, points u of the half line are mapped to t =
-  low + u / (1 + u / D).
-
   Args:
     model: the model of the time.
     discrete: whether time is discrete.
@@ -118,16 +112,10 @@ def interval_points(
     values = low + rule.points
   else:
     length = np.where(length > 0, length, math.nan)
-    rate = np.maximum(distribution.log_rate, 0.0 - np.log(length))
-    fixed = autodiff.stop_gradient
-    last = fixed(length * math.exp(_LOG_NEAR))
-    rule = quadrature.times(
-      fixed(rate), last, distribution.phases, distribution.dtype
+    rule = quadrature.interval(
+      distribution.log_rate, length, distribution.phases, distribution.dtype
     )
-    share = rule.points / length
-    values = low + rule.points / (1.0 + share)
-    weights = rule.log_weights - 2.0 * np.log1p(share)
-    rule = rule._replace(log_weights=weights)
+    values = low + rule.points
   values = structures.cast(values, distribution.dtype)
   logs = structures.cast(log_prob(values), wide)
   points = _points(distribution, rule, values, logs, 0.0)
