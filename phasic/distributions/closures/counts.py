@@ -151,8 +151,8 @@ def negative_binomial(
       P(N = k) = Gamma(k + r) / (k! Gamma(r)) q^r (1 - q)^k,  k = 0, 1, ...
 
   For r that is not a whole number, e.g. one that was fitted; for whole numbers
-  `NegativeBinomialFailures` has r phases and is exact. What is cut off, and how
-  exact the rest is, is told at `poisson`.
+  `NegativeBinomialFailures` has r phases and is exact. The tail is cut off, with
+  the accuracy of `poisson`.
 
   Args:
     num_successes: r, (...), > 0 and finite.

@@ -169,7 +169,7 @@ def mean_residual_life(stages: epoch_values.Stages, time: Array) -> Array:
     since = time - stage.start
     log_mass = stage.log_mass - log_left
     if stage.length is not None:
-      # What a stage that is over has left counts for nothing.
+      # A stage that is over adds nothing.
       log_mass = np.where(since >= stage.length, 0.0, log_mass)
     total = total + _above(stage._replace(log_mass=log_mass), since, 1)
   good = (time >= 0.0) & (time < math.inf) & (log_left > -math.inf)

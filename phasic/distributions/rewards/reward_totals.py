@@ -209,7 +209,7 @@ class RewardTotals(JointTotals, kept_chain.KeptChain):
           "broadcast"
         ) from None
       start = occupancy.occupancy(begin, start, matrix, exits, prob_zero)
-      # What has ended by then is the mass at zero of what follows.
+      # Paths that have ended by then are the mass at zero from there on.
       prob_zero = 1.0 - np.sum(start, axis=-1)
       end = np.maximum(end - begin, 0.0) + 0.0 * end
     totals = partial_rewards.accumulated_reward_means(

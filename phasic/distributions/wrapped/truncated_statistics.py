@@ -96,7 +96,7 @@ class TruncatedStatistics(wrapped_distribution.HeldAround):
     _, before, high = self._bounds()
     good = self._is_value(value) & (value < high)
     after = np.maximum(before, np.where(good, value, 0.0))
-    # What is below the lower bound is added to what follows it.
+    # The time up to the lower bound is added.
     wait = np.where(after > value, after - value, 0.0)
     left = self._mean_between(after, high, lambda x, rest: rest + 0.0 * x)
     return np.where(good, wait + left, math.nan)
