@@ -292,7 +292,6 @@ ROOMS = {
     ],
     "inference/mle": [
         "internal",
-        "math/calls",
         "distributions/base",
         "inference/parameters",
         "inference/data",

@@ -1,6 +1,7 @@
 """Inference from censored and truncated data."""
 
 from phasic.inference.data.densities import observations_from_density
+from phasic.inference.data.models import LikelihoodModel
 from phasic.inference.data.observations import Observations
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
@@ -14,8 +15,11 @@ from phasic.inference.plots.hazard_pictures import plot_hazard
 from phasic.inference.plots.pictures import plot_posterior_predictive
 from phasic.inference.plots.pictures import plot_quantiles
 from phasic.inference.plots.pictures import plot_survival
+from phasic.inference.results.confidence import ConfidenceInterval
 from phasic.inference.results.fits import Fit
-from phasic.inference.results.fits import Record
+from phasic.inference.results.model_fits import ModelFit
+from phasic.inference.results.records import Record
+from phasic.inference.results.summaries import Summary
 from phasic.inference.results.survival_estimates import SurvivalEstimate
 from phasic.inference.results.survival_estimates import kaplan_meier
 from phasic.inference.results.uncertainty import Uncertainty
@@ -29,12 +33,16 @@ from phasic.inference.starts.moment_matching import match_moments
 
 __all__ = [
   "Choice",
+  "ConfidenceInterval",
   "EmStep",
   "Fit",
+  "LikelihoodModel",
   "LikelihoodRatio",
   "Maximum",
+  "ModelFit",
   "Observations",
   "Record",
+  "Summary",
   "SurvivalEstimate",
   "Uncertainty",
   "Unconstrained",

@@ -16,6 +16,7 @@ import numpy as onp
 from phasic.distributions.base import distribution as distribution_lib
 from phasic.inference.data import observations
 from phasic.inference.mle import mle
+from phasic.inference.mle import options as options_lib
 from phasic.internal import dtypes
 from phasic.internal import frameworks
 from phasic.internal import late_names
@@ -209,7 +210,7 @@ class Frozen:
     whole = hasattr(self, "pmf") and onp.all(samples < 2.0**63)
     return onp.asarray(samples, "int64")[()] if whole else samples
 
-  def fit(self, data: Any, **options: Unpack[mle.FitOptions]) -> Self:
+  def fit(self, data: Any, **options: Unpack[options_lib.FitOptions]) -> Self:
     """Fits the distribution to data by `inference.fit_mle`, and wraps the fit.
 
     The search starts from this distribution. Data are exact observations, (n,),

@@ -63,7 +63,7 @@ FRAMEWORKS = {
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Optional packages: they may be imported in functions only.
 OPTIONAL_IMPORTS = frozenset(
-  {"matplotlib", "networkx", "scipy", "statsmodels", "tqdm"}
+  {"matplotlib", "networkx", "pandas", "scipy", "statsmodels", "tqdm"}
 )
 # Adapters to other packages: by the start of a file's path, the substrates that
 # get the file, and the imports that are allowed in each of them.

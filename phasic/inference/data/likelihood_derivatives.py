@@ -11,6 +11,8 @@ import numpy as onp
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
+from phasic.inference.parameters import numbers as numbers_lib
+from phasic.inference.parameters import parameter_sets
 from phasic.inference.parameters import unconstrained_map
 from phasic.internal import static
 from phasic.internal import structures
@@ -20,6 +22,11 @@ from phasic.math.calls import gradients
 
 MODE = "numpy"
 Coordinates = coordinates_lib.Coordinates
+Form = (
+  coordinates_lib.Coordinates
+  | numbers_lib.Numbers
+  | parameter_sets.ParameterSet
+)
 Observations = observations_lib.Observations
 _T = TypeVar("_T")
 
@@ -54,7 +61,7 @@ def scores(
     host(_SLOPE_OF_TERMS(*arguments, _unit(where, int(i))))
     for i in where.indices
   ]
-  return _stacked(columns, onp.shape(observations.lower))
+  return stacked(columns, onp.shape(observations.lower))
 
 
 def hessian(
@@ -84,17 +91,19 @@ def symmetric(
 
 
 def jacobian(
-  where: Coordinates,
+  where: Form,
   entries: onp.ndarray,
   f: Callable[..., ArrayLike] | str,
   args: tuple[object, ...],
 ) -> onp.ndarray:
-  """Computes the Jacobian of f(distribution, *args) in k entries.
+  """Computes the Jacobian of f(value, *args) in k entries.
+
+  The value is the distribution, or the parameters of a model.
 
   Args:
     where: the entries.
     entries: their values.
-    f: takes the distribution, or is the name of a method.
+    f: takes the value, or is the name of one of its methods.
     args: the further arguments of `f`.
 
   Returns:
@@ -102,12 +111,12 @@ def jacobian(
   """
 
   def function_at(x: Array) -> Tree:
-    distribution = where.root.distribution_at(x)
+    value = where.root.value_at(x)
     if isinstance(f, str):
-      return getattr(distribution, f)(*args)
-    return f(distribution, *args)
+      return getattr(value, f)(*args)
+    return f(value, *args)
 
-  at = _array(where, where.embedded(entries))
+  at = where.array(where.embedded(entries))
   value, pullback = gradients.vjp(function_at, at)
   if static.rank(value) == 0:
     return host(pullback(np.ones_like(value))[0])[where.indices]
@@ -115,10 +124,10 @@ def jacobian(
     host(gradients.jvp(function_at, (at,), (_unit(where, int(i)),))[1])
     for i in where.indices
   ]
-  return _stacked(columns, static.shape(value))
+  return stacked(columns, static.shape(value))
 
 
-def _stacked(columns: list[onp.ndarray], shape: static.Shape) -> onp.ndarray:
+def stacked(columns: list[onp.ndarray], shape: static.Shape) -> onp.ndarray:
   """Stacks columns on a new last axis, (..., k), also if k is zero."""
   rows = onp.reshape(columns, (len(columns), *shape))
   return onp.moveaxis(rows, 0, -1)
@@ -199,20 +208,15 @@ def _arguments(
   Array, Mapping[str, coordinates_lib.Table], Distribution, Observations
 ]:
   return (
-    _array(where, where.embedded(entries)),
+    where.array(where.embedded(entries)),
     where.changing,
     where.distribution,
     observations,
   )
 
 
-def _array(where: Coordinates, entries: onp.ndarray) -> Array:
-  dtype = where.distribution.dtype
-  return structures.as_array(onp.asarray(entries, dtype), dtype, "entries")
-
-
-def _unit(where: Coordinates, i: int) -> Array:
-  return _array(where, onp.arange(len(where.all_entries)) == i)
+def _unit(where: Form, i: int) -> Array:
+  return where.array(onp.arange(len(where.all_entries)) == i)
 
 
 def host(x: ArrayLike) -> onp.ndarray:

@@ -326,6 +326,15 @@ def in_dtype_of(
   )
 
 
+def with_weights(
+  observations: Observations, weights: onp.ndarray
+) -> Observations:
+  """Returns the same observations with other weights, (n,), on the host."""
+  dtype = static.dtype_name(observations.lower)
+  arrays = {**observations._parts(), "weights": structures.cast(weights, dtype)}  # noqa: SLF001
+  return Observations._unflatten(arrays)  # noqa: SLF001
+
+
 def check_data(observations: object) -> None:
   """Raises unless the argument is an `Observations` that is not empty.
 

@@ -17,6 +17,7 @@ from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
+from phasic.inference.results import records
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
@@ -128,7 +129,7 @@ def fit_em(
     distribution=best.distribution.copy(validate_args=dist.validate_args),
     log_likelihood=best.log_likelihoods[-1],
     observations=observations,
-    record=fits.Record(
+    record=records.Record(
       method="EM",
       converged=best.converged,
       message=best.message,

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as onp
 
+from phasic.inference.data.likelihoods import MapT
 from phasic.inference.mle import optimizer as optimizer_lib
-from phasic.inference.mle.likelihoods import MapT
+from phasic.inference.results import records
 
 # Two searches have ended at the same optimum if the log likelihoods and the
 # entries at their ends differ by less than these fractions.
@@ -33,6 +34,56 @@ def best_of(
     if report is not None:
       report(i + 1, max(map(_value_of, ends)))
   return max(ends, key=_value_of), [end.log_likelihood for end in ends]
+
+
+def record(
+  optimizer: optimizer_lib.Optimizer[MapT],
+  best: optimizer_lib.Optimum,
+  tolerance: float,
+  reached: Sequence[float],
+  tried: Sequence[str],
+) -> records.Record:
+  """Returns the record of searches.
+
+  Args:
+    optimizer: the optimizer.
+    best: the best end.
+    tolerance: the largest slope of the mean log likelihood at convergence.
+    reached: the log likelihoods at which the searches from each start ended.
+    tried: what the starts were.
+  """
+  tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
+  converged = best.gradient_norm <= tolerance
+  message = (
+    f"slopes of the mean log likelihood are at most {best.gradient_norm:.2g} in "
+    "free coordinates"
+  )
+  if not converged:
+    message = (
+      f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
+      f"go on from here, or start nearer the data ({best.message})"
+    )
+  return records.Record(
+    method=best.method,
+    converged=converged,
+    message=message,
+    log_likelihoods=best.log_likelihoods,
+    gradient_norm=best.gradient_norm,
+    num_evaluations=optimizer.num_evaluations,
+    reached=tuple(reached),
+    tried=tuple(tried),
+  )
+
+
+def nothing_fitted(value: float) -> records.Record:
+  """Returns the record of a fit without free entries."""
+  return records.Record(
+    method="none",
+    converged=True,
+    message="nothing is fitted: every parameter is fixed, zero or certain",
+    log_likelihoods=(value,),
+    num_evaluations=1,
+  )
 
 
 def _are_near(

@@ -6,16 +6,21 @@ from typing import NamedTuple
 
 import numpy as onp
 
-from phasic.inference.mle import numbers as numbers_lib
 from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.parameters import numbers as numbers_lib
+from phasic.inference.results import assessment
 from phasic.inference.results import directions
-from phasic.inference.results import uncertainty
+from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import static
 
 RISES = "not a maximum (the log likelihood bends up)"
 UNKNOWN = "unknown (the search did not end)"
 UNBENT = "unknown (derivatives are not finite)"
-_GOOD = (uncertainty.IDENTIFIED, uncertainty.ZERO, uncertainty.BOUND)
+_GOOD = (
+  uncertainty_lib.IDENTIFIED,
+  uncertainty_lib.ZERO,
+  uncertainty_lib.BOUND,
+)
 
 # A direction of logarithms and log odds is flat if the second derivative of the
 # log likelihood along it is smaller than `_BEND`: a standard error would exceed
@@ -49,14 +54,12 @@ class Verdict(NamedTuple):
   """The statuses and standard errors of all numbers where a search ended.
 
   Attributes:
-    statuses: of the d numbers.
-    standard_errors: of the numbers, (d,); NaN of those that have none.
+    uncertainty: statuses, covariance and standard errors of the numbers.
     converged: whether the search ended at a maximum.
     message: why it ended.
   """
 
-  statuses: list[str]
-  standard_errors: onp.ndarray
+  uncertainty: uncertainty_lib.Uncertainty
   converged: bool
   message: str
 
@@ -92,16 +95,16 @@ def judge(
   runs = directions.rises_on(slopes, information, rounding, longest)
   is_far = onp.abs(step) > directions.LONG_STEP
   ran = _ran(optimizer, inner) & (onp.abs(slopes) > _SLOPE)
-  free = onp.full(len(step), uncertainty.IDENTIFIED, dtype=object)
+  free = onp.full(len(step), uncertainty_lib.IDENTIFIED, dtype=object)
   # The status of a number is the last one in this list whose condition holds.
   for holds, status in (
-    (is_far & (not is_hidden), uncertainty.ENDLESS),
-    (is_flat, uncertainty.FLAT),
-    (is_flat & runs, uncertainty.ENDLESS),
+    (is_far & (not is_hidden), uncertainty_lib.ENDLESS),
+    (is_flat, uncertainty_lib.FLAT),
+    (is_flat & runs, uncertainty_lib.ENDLESS),
     (is_up, RISES),
     (not is_known, UNBENT),
     (not has_ended, UNKNOWN),
-    (ran & (not has_ended), uncertainty.ENDLESS),
+    (ran & (not has_ended), uncertainty_lib.ENDLESS),
   ):
     free = onp.where(holds, status, free)
   rows = onp.flatnonzero(inner.has_free)
@@ -110,17 +113,23 @@ def judge(
   statuses[numbers] = free
   at_edges = _at_edges(optimizer, best.entries)
   statuses[list(at_edges)] = list(at_edges.values())
-  jacobian = onp.diag(inner.jacobian(inner.entries)[rows])
-  errors = onp.full(len(statuses), onp.nan)
-  variances = onp.maximum(onp.diag(bends.spread), 0.0)
-  errors[numbers] = onp.abs(jacobian) * onp.sqrt(variances)
-  errors = onp.where(statuses == uncertainty.IDENTIFIED, errors, onp.nan)
   by_status: dict[str, list[str]] = {}
   for name, status in zip(form.number_names, statuses, strict=True):
     by_status.setdefault(status, []).append(name)
   converged = has_ended and is_near and by_status.keys() <= set(_GOOD)
   message = _message(converged, slope, best.message, by_status)
-  return Verdict([str(x) for x in statuses], errors, converged, message)
+  known = directions.Known(
+    onp.ones(len(step)),
+    onp.hstack([bends.level, bends.up]),
+    bends.spread,
+    information,
+  )
+  by_name = dict(zip(form.number_names, map(str, statuses), strict=True))
+  return Verdict(
+    assessment.judged(optimizer.likelihood, inner, by_name, known),
+    converged,
+    message,
+  )
 
 
 def _message(
@@ -134,7 +143,7 @@ def _message(
     return ", ".join(names[:5])
 
   if converged:
-    edges = shown(uncertainty.ZERO, uncertainty.BOUND)
+    edges = shown(uncertainty_lib.ZERO, uncertainty_lib.BOUND)
     return (
       f"slopes in free coordinates are at most {slope:.2g}, and the log "
       "likelihood bends down in all directions"
@@ -144,7 +153,7 @@ def _message(
       f"the log likelihood bends up in {rising}: the search ended at a saddle or a "
       "minimum; start elsewhere"
     )
-  if lost := shown(uncertainty.FLAT, uncertainty.ENDLESS):
+  if lost := shown(uncertainty_lib.FLAT, uncertainty_lib.ENDLESS):
     return (
       "the search ended where the log likelihood is flat, or rises without end, "
       f"in {lost}: this is a plateau or an edge and no maximum; start elsewhere, "
@@ -192,8 +201,8 @@ def _at_edges(
   for j in edges:
     i = int(form.owners[j])
     bound = form.bounds[0 if form.places[0][i] == j else 1][i]
-    at_edge = uncertainty.ZERO if bound == 0.0 else uncertainty.BOUND
-    statuses[i] = at_edge if falls[j] else uncertainty.FLAT
+    at_edge = uncertainty_lib.ZERO if bound == 0.0 else uncertainty_lib.BOUND
+    statuses[i] = at_edge if falls[j] else uncertainty_lib.FLAT
     if onp.isnan(slopes[j]):
       statuses[i] = UNBENT
   return statuses

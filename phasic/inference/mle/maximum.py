@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import dataclasses
 import math
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 
+from phasic.inference.data import model_likelihoods
 from phasic.inference.mle import ends
 from phasic.inference.mle import judgment
-from phasic.inference.mle import likelihoods
-from phasic.inference.mle import numbers as numbers_lib
 from phasic.inference.mle import optimizer as optimizer_lib
+from phasic.inference.parameters import numbers as numbers_lib
 from phasic.inference.parameters.host_values import number
 from phasic.inference.parameters.host_values import whole_number
+from phasic.inference.results import confidence
+from phasic.inference.results import quantities
+from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Array, ArrayLike
@@ -23,7 +27,8 @@ _Numbers: TypeAlias = Mapping[str, ArrayLike] | ArrayLike
 _Bounds: TypeAlias = Sequence[ArrayLike]
 
 
-class Maximum(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Maximum:
   """The maximum of a log likelihood, with standard errors of its parameters.
 
   Attributes:
@@ -39,6 +44,7 @@ class Maximum(NamedTuple):
     num_evaluations: how often the log likelihood and its gradient were computed.
     reached: the log likelihoods at which the searches from each start ended; NaN
       where it was not finite at the start.
+    uncertainty: all that is known about the numbers.
 
   Example: a rate, given three events in two units of time.
 
@@ -61,6 +67,66 @@ class Maximum(NamedTuple):
   message: str
   num_evaluations: int
   reached: tuple[float, ...]
+  uncertainty: uncertainty_lib.Uncertainty = dataclasses.field(repr=False)
+
+  def covariance(self) -> tuple[tuple[str, ...], onp.ndarray]:
+    """Returns the names of the d numbers, and their covariance matrix.
+
+    The matrix is read-only. It is NaN in rows and columns of those that have no
+    standard error.
+    """
+    return self.uncertainty.names, self.uncertainty.covariance
+
+  def standard_error_of(self, f: Callable[[object], ArrayLike]) -> onp.ndarray:
+    """Computes the standard error of a function of the numbers.
+
+    It is that of `Fit.standard_error_of`, by the delta method.
+
+    Args:
+      f: takes the numbers in the form of the start, and returns an array.
+    """
+    return self.uncertainty.standard_error_of(f)
+
+  def confidence_interval(
+    self,
+    quantity: Callable[[object], ArrayLike] | str,
+    *,
+    confidence_level: float = 0.95,
+    method: str = "wald",
+    bounds: Sequence[float] | None = None,
+  ) -> confidence.ConfidenceInterval:
+    """Computes a confidence interval of a number or of a function of numbers.
+
+    See `Fit.confidence_interval`. Numbers with bounds have theirs on a scale that
+    keeps the bounds.
+
+    Args:
+      quantity: the name of an array or of one of its numbers, "size[0]"; or a
+        function of the numbers in the form of the start.
+      confidence_level: between zero and one.
+      method: "wald" or "profile".
+      bounds: (low, high), the range of a function, which its scale keeps.
+
+    Raises:
+      TypeError: an argument has a wrong type.
+      ValueError: the method or level is unknown, or there is no such number.
+
+    Example: a rate, given three events in two units of time.
+
+      >>> import numpy as np
+      >>> from phasic import inference
+      >>> maximum = inference.maximize(
+      ...   lambda x: 3.0 * np.log(x["rate"]) - 2.0 * x["rate"], {"rate": 1.0}
+      ... )
+      >>> interval = maximum.confidence_interval("rate", method="profile")
+      >>> print(f"{interval.low:.4f} {interval.high:.4f}")
+      0.3789 3.8896
+    """
+    level = confidence.checked_level(confidence_level)
+    confidence.check_method(method, ("wald", "profile"))
+    ends = quantities.range_of(quantity, bounds)
+    resolved = quantities.quantity_of(self.uncertainty, quantity, ends=ends)
+    return confidence.interval_of(self.uncertainty, resolved, level, method)
 
 
 def maximize(
@@ -162,8 +228,10 @@ def maximize(
   tried = {"start": form.entries}
   for i, x in enumerate(starts):
     tried[f"starts[{i}]"] = form.entries_of(f"starts[{i}]", x)
-  likelihood = likelihoods.WrittenLikelihood(
-    log_likelihood, form, list(tried.values())
+  likelihood = model_likelihoods.WrittenLikelihood(
+    model_likelihoods.scalar(log_likelihood, form),
+    form,
+    starts=list(tried.values()),
   )
   low = onp.where(form.is_real, -onp.inf, 0.0)
   high = onp.full(len(low), onp.inf)
@@ -188,16 +256,18 @@ def maximize(
     verdict = judgment.judge(optimizer, best)
   if not verdict.converged:
     user_warnings.warn(verdict.message)
+  by_name = verdict.uncertainty.standard_errors
   reached = dict(zip(good, values, strict=True))
   return Maximum(
-    parameters=form.numbers(form.array(best.entries)),
+    parameters=form.value_at(form.array(best.entries)),
     log_likelihood=best.log_likelihood,
-    standard_errors=form.on_host(verdict.standard_errors),
-    statuses=dict(zip(form.number_names, verdict.statuses, strict=True)),
+    standard_errors=by_name if isinstance(start, Mapping) else by_name["start"],
+    statuses=verdict.uncertainty.statuses,
     converged=verdict.converged,
     message=verdict.message,
     num_evaluations=optimizer.num_evaluations,
     reached=tuple(reached.get(name, math.nan) for name in tried),
+    uncertainty=verdict.uncertainty,
   )
 
 

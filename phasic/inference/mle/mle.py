@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
+from typing import Any, Unpack, overload
 
 import numpy as onp
 
-from phasic.distributions.base.distribution import Distribution
 from phasic.distributions.base.distribution import DistributionT
+from phasic.inference.data import likelihoods
+from phasic.inference.data import models
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import ends
-from phasic.inference.mle import likelihoods
+from phasic.inference.mle import model_fitting
 from phasic.inference.mle import optimizer as optimizer_lib
 from phasic.inference.mle import suggestions
+from phasic.inference.mle.options import FitOptions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
+from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
 from phasic.internal.arrays import Integer
@@ -24,37 +27,37 @@ from phasic.internal.arrays import Integer
 Observations = observations_lib.Observations
 
 
-class FitOptions(TypedDict, total=False):
-  """The keyword options of functions that call `fit_mle`."""
-
-  fixed: Sequence[str]
-  tied: Sequence[Sequence[str]]
-  free: Sequence[str]
-  bounds: Mapping[str, Sequence[float]] | None
-  starts: Sequence[Distribution] | None
-  num_starts: Integer
-  seed: Integer
-  max_steps: Integer
-  tolerance: float
-  progress: bool | Callable[[int, float], object]
-
-
+@overload
 def fit_mle(
   dist: DistributionT,
   observations: Observations,
+  **options: Unpack[FitOptions],
+) -> fits.Fit[DistributionT]: ...
+@overload
+def fit_mle(
+  dist: models.LikelihoodModel,
+  observations: object,
   *,
+  covariates: object = None,
+  **options: Unpack[FitOptions],
+) -> model_fits.ModelFit: ...
+def fit_mle(
+  dist: DistributionT | models.LikelihoodModel,
+  observations: Any,
+  *,
+  covariates: object = None,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
   free: Sequence[str] = (),
   bounds: Mapping[str, Sequence[float]] | None = None,
-  starts: Sequence[Distribution] | None = None,
+  starts: Sequence[Any] | None = None,
   num_starts: Integer = 1,
   seed: Integer = 0,
   max_steps: Integer = 2000,
   tolerance: float = 1e-6,
   progress: bool | Callable[[int, float], object] = False,
-) -> fits.Fit[DistributionT]:
-  """Fits a distribution by maximum likelihood.
+) -> fits.Fit[DistributionT] | model_fits.ModelFit:
+  """Fits a distribution, or another model of data, by maximum likelihood.
 
   The optimizer starts from the given distribution and keeps its structure: zero
   entries stay zero, and the numbers of phases and the states of a graph stay.
@@ -70,9 +73,14 @@ def fit_mle(
   multiplied by one number. If a step leads to rates so extreme that the
   likelihood cannot be computed, the optimizer steps back.
 
+  A `LikelihoodModel`, such as a regression, is fitted likewise: from its
+  parameters, or from the start that it finds in the data.
+
   Args:
-    dist: the start, without a batch.
-    observations: the data.
+    dist: the start, without a batch; or a model.
+    observations: the data, in the form that a model takes.
+    covariates: a table with a row for each observation, for a model that takes
+      covariates.
     fixed: names of parameters or entries to keep, "rates" or "rates[2]".
     tied: groups of names of rates, or other positive numbers, that are equal;
       the optimizer starts from their geometric mean.
@@ -81,7 +89,7 @@ def fit_mle(
     bounds: pairs (least, greatest) of parameters or entries, by name; if an
       entry has two pairs, both hold. Probabilities that sum to one cannot have
       bounds.
-    starts: more distributions to start from, with parameters of the same shapes,
+    starts: more distributions (of a model, parameters) to start from, with parameters of the same shapes,
       the same zeros and the same known values, such as boundaries. What `fixed`
       names is as in `dist`. None for up to two that the data suggest, if the
       family is a form of `initial_guess`; () for none.
@@ -118,6 +126,27 @@ def fit_mle(
       constrained optimization, SIAM J. Sci. Comput. 16, 1995.
     A. R. Conn, N. I. M. Gould, P. L. Toint, Trust-region methods, 2000, ch. 7.
   """
+  if isinstance(dist, models.LikelihoodModel):
+    options: FitOptions = {
+      "fixed": fixed,
+      "tied": tied,
+      "free": free,
+      "bounds": bounds,
+      "starts": starts,
+      "num_starts": num_starts,
+      "seed": seed,
+      "max_steps": max_steps,
+      "tolerance": tolerance,
+      "progress": progress,
+    }
+    return model_fitting.fit_model(
+      dist, observations, covariates, None, options
+    )
+  if covariates is not None:
+    raise TypeError(
+      f"covariates are given, and dist is {type(dist).__name__}, a distribution: "
+      "fit regression.Regression(dist, time=...) to them, or leave them out"
+    )
   starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed, tied, free)
   low, high = limits_lib.limits(where, {} if bounds is None else bounds)
@@ -155,36 +184,18 @@ def fit_mle(
   dist_found = where.distribution_at(best.entries).copy(
     validate_args=dist.validate_args
   )
-  tolerance = max(tolerance, optimizer.rounding(best.log_likelihood))
-  converged = best.gradient_norm <= tolerance
-  message = (
-    f"slopes of the mean log likelihood are at most {best.gradient_norm:.2g} in "
-    "free coordinates"
-  )
-  if not converged:
-    message = (
-      f"a slope of {best.gradient_norm:.2g} is left, more than {tolerance:.2g}: "
-      f"go on from here, or start nearer the data ({best.message})"
-    )
   return fits.Fit(
     distribution=dist_found,
     log_likelihood=best.log_likelihood,
     observations=observations,
-    record=fits.Record(
-      method=best.method,
-      converged=converged,
-      message=message,
-      log_likelihoods=best.log_likelihoods,
-      gradient_norm=best.gradient_norm,
-      num_evaluations=optimizer.num_evaluations,
-      reached=tuple(reached),
-      tried=tuple(name for name, _ in tried),
+    record=ends.record(
+      optimizer, best, tolerance, reached, [name for name, _ in tried]
     ),
     structure=dist,
     fixed=tuple(fixed),
     tied=tuple(map(tuple, tied)),
     free=tuple(free),
-    bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
+    bounds={name: tuple(pair) for name, pair in (bounds or {}).items()},
     at_bounds=limits_lib.at_bounds(where, best.entries, low, high),
   )
 
@@ -198,13 +209,7 @@ def _as_it_is(
     distribution=dist,
     log_likelihood=value,
     observations=observations,
-    record=fits.Record(
-      method="none",
-      converged=True,
-      message="nothing is fitted: every parameter is fixed, zero or certain",
-      log_likelihoods=(value,),
-      num_evaluations=1,
-    ),
+    record=ends.nothing_fitted(value),
     structure=dist,
     fixed=tuple(fixed),
   )

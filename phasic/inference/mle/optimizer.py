@@ -6,9 +6,9 @@ from typing import Generic, NamedTuple
 
 import numpy as onp
 
-from phasic.inference.mle import likelihoods
+from phasic.inference.data import likelihoods
+from phasic.inference.data.likelihoods import MapT
 from phasic.inference.mle import search
-from phasic.inference.mle.likelihoods import MapT
 from phasic.internal import static
 from phasic.internal.arrays import Integer
 

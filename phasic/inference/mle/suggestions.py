@@ -10,6 +10,7 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
+from phasic.inference.parameters import unconstrained_map
 from phasic.inference.starts import screening
 from phasic.internal.arrays import Integer
 
@@ -49,7 +50,7 @@ def named_starts(
     ]
   )
   others = [(name, onp.clip(x, *limits)) for name, x in others]
-  near = _perturbed(where, start, num_starts - 1, seed, limits)
+  near = perturbed(where, start, num_starts - 1, seed, limits)
   return [
     ("dist", start),
     *((name, x) for name, x in others if starts or is_possible(x)),
@@ -84,22 +85,23 @@ def _like(
   return suggested
 
 
-def _perturbed(
-  where: Coordinates,
+def perturbed(
+  where: unconstrained_map.UnconstrainedMap,
   start: onp.ndarray,
   count: Integer,
   seed: Integer,
   limits: tuple[onp.ndarray, onp.ndarray],
 ) -> list[onp.ndarray]:
   """Returns random perturbations of a start, within bounds; zeros stay zero."""
-  inner = where.restricted(start, start > 0)
+  inside = where.is_inside(start)
+  inner = where.restricted(start, inside)
   free = inner.to_unconstrained(inner.entries)
   random = onp.random.default_rng(seed)
   perturbed_starts = []
   for _ in range(count):
     moved = free + _SPREAD * random.standard_normal(len(free))
     entries = onp.clip(inner.embedded(inner.to_constrained(moved)), *limits)
-    perturbed_starts.append(onp.where(start > 0, entries, 0.0))
+    perturbed_starts.append(onp.where(inside, entries, 0.0))
   return perturbed_starts
 
 

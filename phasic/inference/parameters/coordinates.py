@@ -177,6 +177,78 @@ class Coordinates(unconstrained_map.UnconstrainedMap, Generic[DistributionT]):
     self.indices = onp.arange(len(self.names))
     self.all_entries = self.entries
 
+  def parameter_rows(
+    self, rows: onp.ndarray, is_fitted: onp.ndarray, constants: bool = False
+  ) -> dict[str, tuple[onp.ndarray, onp.ndarray]]:
+    """Computes values or slopes of all parameters from those of entries.
+
+    Args:
+      rows: values or slopes of the entries of the root, (k, d).
+      is_fitted: which of them are fitted, (k,).
+      constants: whether the values of other entries are added, as for values.
+
+    Returns:
+      Rows (..., d) and whether entries are fitted (...), by path of the
+      parameter of shape (...); parameters of a graph by name, "params[a]".
+    """
+    # Entries that are not fitted have the index -1, which selects the last row:
+    # its slopes are zero.
+    size = onp.shape(rows)[-1]
+    padded = onp.concatenate([rows, onp.zeros((1, size))])
+    fitted = onp.append(is_fitted, False)
+    parts = {}
+    for path, table in self.tables.items():
+      index = onp.asarray(table.index)
+      values, kept = padded[index], fitted[index]
+      if constants:
+        values = values + onp.asarray(table.base, onp.float64)[..., None]
+      if path in self.increasing:
+        # Each entry of the parameter is the sum of the differences up to the
+        # entry.
+        values = onp.cumsum(values, axis=-2)
+        kept = onp.logical_or.accumulate(kept, axis=-1)
+      parts[path] = (values, kept)
+    for path, names in entry_blocks.names_of_mappings(
+      self.distribution
+    ).items():
+      values, kept = parts.pop(path)
+      parts |= {
+        f"{path}[{name}]": (values[i], kept[i]) for i, name in enumerate(names)
+      }
+    return parts
+
+  def place_of(self, name: str) -> tuple[str, tuple[int, ...]] | None:
+    """Returns the path and index of a number of a parameter, by its name."""
+    for path, table in self.tables.items():
+      if name.startswith(f"{path}["):
+        shape = onp.shape(table.index)
+        names = entry_blocks.labels(path, shape)
+        if name in names:
+          return path, tuple(
+            int(i) for i in onp.unravel_index(names.index(name), shape)
+          )
+    return None
+
+  def ends_of(self, path: str) -> None:
+    """Returns None: bounds of parameters follow from their constraints."""
+    del path
+
+  @property
+  def dtype(self) -> str:
+    """The dtype of the distribution."""
+    return self.distribution.dtype
+
+  def array(self, values: onp.ndarray) -> Array:
+    """Converts host values to an array of the distribution's dtype."""
+    dtype = self.dtype
+    return structures.as_array(onp.asarray(values, dtype), dtype, "entries")
+
+  def value_at(self, entries: Array) -> DistributionT:
+    """Makes the distribution at all entries of the root."""
+    if not self.names:
+      return self.distribution
+    return self.distribution_at(entries)
+
   def distribution_at(self, entries: Array | onp.ndarray) -> DistributionT:
     """Makes the distribution whose k fitted entries have the given values."""
     dtype = self.distribution.dtype

@@ -74,9 +74,13 @@ class Known(NamedTuple):
   def standard_errors(self, slopes: onp.ndarray) -> onp.ndarray:
     """Computes standard errors of functions; NaN for those not identified.
 
+    Without free parameters no standard errors exist: all are NaN.
+
     Args:
       slopes: slopes in the free parameters, (..., d).
     """
+    if not len(self.units):
+      return onp.full(onp.shape(slopes)[:-1], onp.nan)
     slopes = slopes * self.units
     size = onp.linalg.norm(slopes, axis=-1)
     loads = onp.linalg.norm(onp.matmul(slopes, self.flat), axis=-1)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as onp
 
 from phasic.distributions.base import entries as entries_lib
+from phasic.inference.data import likelihoods
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
@@ -16,6 +17,7 @@ from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import directions
 from phasic.inference.results import fits
+from phasic.inference.results import information
 from phasic.inference.results import uncertainty
 from phasic.internal import frameworks
 
@@ -225,8 +227,9 @@ def _statuses(
   low, high = limits_lib.limits(larger_model, larger.bounds)
   bound = (entries <= low) | (entries >= high)
   inner = larger_model.restricted(entries, onp.logical_not(zero | bound))
-  outer = uncertainty.outer_products(inner, larger.observations)
-  known = directions.find(outer, outer, uncertainty.precision(inner))
+  likelihood = likelihoods.DataLikelihood(larger_model, larger.observations)
+  outer = information.outer_products(likelihood, inner)
+  known = directions.find(outer, outer, information.precision(likelihood.dtype))
   errors = known.standard_errors(inner.jacobian(inner.entries))
   lost = onp.isin(
     larger_model.names, onp.asarray(inner.names)[onp.isnan(errors)]

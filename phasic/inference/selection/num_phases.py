@@ -12,6 +12,7 @@ from phasic.distributions.base.distribution import DistributionT
 from phasic.distributions.families import series
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
+from phasic.inference.mle import options as options_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
@@ -134,7 +135,7 @@ def choose_num_phases(
   num_phases: Iterable[Integer],
   *,
   criterion: str = "bic",
-  **options: Unpack[mle.FitOptions],
+  **options: Unpack[options_lib.FitOptions],
 ) -> Choice[DistributionT]:
   """Fits several numbers of phases, and chooses by an information criterion.
 
@@ -189,7 +190,7 @@ def choose_num_phases(
     if smaller is not None:
       grown = grown_into(dist, smaller.distribution)
       if grown:
-        from_smaller: mle.FitOptions = {
+        from_smaller: options_lib.FitOptions = {
           **options,
           "starts": grown,
           "num_starts": 1,

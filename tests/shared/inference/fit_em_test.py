@@ -245,7 +245,7 @@ class FitTest(test_case.TestCase):
     )
     names = set(fit.statuses)
     self.assertContainsSubset(["rates[0]", "rates[1] - rates[0]"], names)
-    where = fit.uncertainty._inner
+    where = fit.uncertainty.inner
     again = where.distribution_at(where.entries)
     self.assert_close(data.log_likelihood(again), fit.log_likelihood, 1e-12)
 

@@ -11,7 +11,7 @@ from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
 from phasic.inference.data import likelihood_derivatives
-from phasic.inference.mle import likelihoods
+from phasic.inference.data import likelihoods
 from phasic.inference.mle import optimizer
 from phasic.inference.parameters import coordinates
 from tests.helpers import fit_data

@@ -11,7 +11,7 @@ import numpy as onp
 from phasic import distributions as pd
 from phasic import graphs
 from phasic import inference
-from phasic.inference.mle import numbers
+from phasic.inference.parameters import numbers
 from tests.helpers import test_case
 
 models = graphs.models
@@ -206,7 +206,7 @@ class MaximumTest(test_case.TestCase):
       self.assert_close(free, known, 1e-14)
       self.assert_close(where.to_constrained(free), form.entries, 1e-14)
       self.assert_close(where.forward(free), form.entries, 1e-14)
-    again = form.numbers(form.array(form.entries))
+    again = form.value_at(form.array(form.entries))
     self.assertEqual(list(again), ["a", "b"])
     self.assert_close(again["b"], [-3.0, 0.25], 1e-14)
 

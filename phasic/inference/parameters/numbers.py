@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import itertools
 from typing import TypeVar
 
@@ -35,10 +35,25 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       arrays (d,), -1 where there is none.
     owners: the number that each entry belongs to, (k,).
     arrays: the array that each entry belongs to, (k,).
+    root: the map of all entries.
   """
 
-  def __init__(self, argument: str, numbers: object, bounds: object):
+  def __init__(
+    self,
+    argument: str,
+    numbers: object,
+    bounds: object,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    scales: Mapping[str, onp.ndarray] | None = None,
+  ):
     """Reads the form of numbers, their values and bounds.
+
+    Args:
+      argument: what messages call the numbers.
+      numbers: an array, or a mapping of arrays.
+      bounds: see `maximize`.
+      labels: names of the numbers in some of the arrays, instead of indices.
+      scales: typical sizes of real numbers, in the shapes of some arrays.
 
     Raises:
       TypeError: a number is traced, or of another type; bounds are not pairs.
@@ -52,13 +67,27 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       name: onp.shape(host_values(name, structures.as_array(x, None, name)))
       for name, x in arrays.items()
     }
-    labels = [entry_blocks.labels(*item) for item in self._shapes.items()]
-    self.number_names = tuple(itertools.chain.from_iterable(labels))
+    names = [
+      [f"{name}[{label}]" for label in labels[name]]
+      if labels and name in labels
+      else entry_blocks.labels(name, shape)
+      for name, shape in self._shapes.items()
+    ]
+    self.number_names = tuple(itertools.chain.from_iterable(names))
     if not self.number_names:
       raise ValueError(f"{argument} has no numbers: it must have at least one")
-    self._sizes = list(map(len, labels))
+    self._sizes = list(map(len, names))
     self.bounds = self._read_bounds(bounds)
-    self._place(argument, numbers)
+    sizes = [
+      onp.ravel((scales or {}).get(name, onp.ones(shape)))
+      for name, shape in self._shapes.items()
+    ]
+    self._place(argument, numbers, onp.concatenate(sizes))
+
+  @property
+  def is_real_number(self) -> onp.ndarray:
+    """A mask (d,) of the numbers without bounds."""
+    return onp.isinf(self.bounds[0]) & onp.isinf(self.bounds[1])
 
   def _read_bounds(self, bounds: object) -> tuple[onp.ndarray, onp.ndarray]:
     """Checks bounds, and returns them for all numbers."""
@@ -93,7 +122,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       )
     return low, high
 
-  def _place(self, argument: str, numbers: object) -> None:
+  def _place(self, argument: str, numbers: object, sizes: onp.ndarray) -> None:
     """Numbers the entries, and makes the map from unconstrained parameters."""
     low, high = self.bounds
     has_low, has_high = onp.isfinite(low), onp.isfinite(high)
@@ -110,9 +139,10 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     self.set_entries(
       tuple(self.number_names[i] for i in owners),
       self.entries_of(argument, numbers),
-      onp.where(is_real[owners], 1.0, 0.0),
+      onp.where(is_real[owners], sizes[owners], 0.0),
       onp.logical_not(is_real[owners]),
     )
+    self.root = self
     pairs = onp.flatnonzero(counts == 2)
     self.set_sums(
       onp.where(counts[owners] == 2, onp.searchsorted(pairs, owners), -1),
@@ -172,7 +202,7 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       onp.asarray(values, self.dtype), self.dtype, "numbers"
     )
 
-  def numbers(self, entries: Array) -> object:
+  def value_at(self, entries: Array) -> object:
     """Converts an array of all k entries to numbers in the form of start."""
     ends = []
     for bound, place, sign in zip(
@@ -185,6 +215,67 @@ class Numbers(unconstrained_map.UnconstrainedMap):
     (to_low, from_low), (to_high, from_high) = ends
     flat = np.where(to_high < to_low, from_high, from_low)
     return self._formed(flat, np.reshape)
+
+  def parameter_rows(
+    self, rows: onp.ndarray, is_fitted: onp.ndarray, constants: bool = False
+  ) -> dict[str, tuple[onp.ndarray, onp.ndarray]]:
+    """Computes values or slopes of the arrays from those of all entries.
+
+    Args:
+      rows: values or slopes of the entries, (k, d).
+      is_fitted: which entries are fitted, (k,).
+      constants: whether bounds are added, as for values.
+
+    Returns:
+      Rows (..., d) and whether numbers are fitted (...), by name of the array
+      of shape (...).
+    """
+    lower, upper = self.places
+    low, high = self.bounds
+    bounds = onp.where(
+      lower >= 0, onp.where(self.is_real_number, 0.0, low), high
+    )
+    place = onp.where(lower >= 0, lower, upper)
+    signs = onp.where(lower >= 0, 1.0, -1.0)
+    parts = {}
+    start = 0
+    for (name, shape), size in zip(
+      self._shapes.items(), self._sizes, strict=True
+    ):
+      chosen = slice(start, start + size)
+      kept = rows[place[chosen]] * signs[chosen, None]
+      if constants:
+        kept = kept + bounds[chosen, None]
+      shaped = onp.reshape(kept, (*shape, onp.shape(rows)[-1]))
+      parts[name] = (shaped, onp.reshape(is_fitted[place[chosen]], shape))
+      start += size
+    return parts
+
+  def place_of(self, name: str) -> tuple[str, tuple[int, ...]] | None:
+    """Returns the array and index of a number, by its name."""
+    if name not in self.number_names:
+      return None
+    i, start = self.number_names.index(name), 0
+    for (array, shape), size in zip(
+      self._shapes.items(), self._sizes, strict=True
+    ):
+      if i < start + size:
+        place = onp.unravel_index(i - start, shape) if shape else ()
+        return array, tuple(map(int, place))
+      start += size
+    raise AssertionError(name)
+
+  def ends_of(self, array: str) -> tuple[onp.ndarray, onp.ndarray] | None:
+    """Returns the bounds of an array by its name; None if there is none."""
+    start = 0
+    for (name, shape), size in zip(
+      self._shapes.items(), self._sizes, strict=True
+    ):
+      if name == array:
+        low, high = (x[start : start + size] for x in self.bounds)
+        return onp.reshape(low, shape), onp.reshape(high, shape)
+      start += size
+    return None
 
   def on_host(self, flat: onp.ndarray) -> object:
     """Arranges d host values in the form of start."""

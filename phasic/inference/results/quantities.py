@@ -1,0 +1,159 @@
+"""Quantities of a fit: parameters by name, and functions of what was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as onp
+
+from phasic.inference.data import likelihood_derivatives
+from phasic.inference.results import uncertainty as uncertainty_lib
+from phasic.internal import raw_arguments
+from phasic.internal import static
+from phasic.internal.arrays import ArrayLike
+
+# A function of the fitted value, or the name of a parameter or a method.
+Function: TypeAlias = Callable[..., ArrayLike] | str
+Bounds: TypeAlias = Sequence[float]
+
+# The ranges of methods of distributions.
+_SHARES = ("cdf", "survival_function", "laplace_transform")
+_POSITIVE = (
+  *("cumulative_hazard", "hazard_function", "limited_expected_value", "mean"),
+  *("mean_residual_life", "median", "moment", "prob", "quantile"),
+  *("quantile_log_cdf", "quantile_log_survival", "stddev", "variance"),
+)
+
+
+class Quantity(NamedTuple):
+  """An array of numbers that depend on the entries of a fit.
+
+  Attributes:
+    estimate: the array at the fitted entries, (...).
+    slopes: its slopes in the free parameters, (..., d).
+    low: lower bounds of its numbers, -inf for none, (...).
+    high: upper bounds, inf for none, (...).
+    numbers_at: computes the array and its slopes at other entries.
+  """
+
+  estimate: onp.ndarray
+  slopes: onp.ndarray
+  low: onp.ndarray
+  high: onp.ndarray
+  numbers_at: Callable[[onp.ndarray], tuple[onp.ndarray, onp.ndarray]]
+
+
+def quantity_of(
+  uncertainty: uncertainty_lib.Uncertainty,
+  f: Function,
+  args: tuple[object, ...] = (),
+  ends: tuple[float, float] = (-math.inf, math.inf),
+) -> Quantity:
+  """Returns the quantity that the user asked for.
+
+  Args:
+    uncertainty: of the fit.
+    f: the name of a parameter or of an entry; or a function of the fitted
+      value, or the name of one of its methods.
+    args: further arguments of a function.
+    ends: the range of a function, see `range_of`.
+  """
+  inner = uncertainty.inner
+  if not inner.root.names:
+    raise ValueError("nothing was fitted: there are no intervals")
+  if isinstance(f, str) and not args:
+    parameter = _parameter(uncertainty, f)
+    if parameter is not None:
+      return parameter
+  slopes = uncertainty.slopes_of(f, args)
+
+  def at(entries: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
+    value = inner.root.value_at(inner.array(inner.embedded(entries)))
+    result = getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
+    slopes = likelihood_derivatives.jacobian(inner, entries, f, args)
+    return (
+      onp.asarray(static.concrete(result), onp.float64),
+      onp.matmul(slopes, inner.jacobian(entries)),
+    )
+
+  estimate, _ = at(inner.entries)
+  return Quantity(
+    estimate,
+    slopes,
+    onp.full(onp.shape(estimate), ends[0]),
+    onp.full(onp.shape(estimate), ends[1]),
+    at,
+  )
+
+
+def range_of(f: Function, bounds: Bounds | None) -> tuple[float, float]:
+  """Returns the given range of a function, or the known one of a method."""
+  if bounds is not None:
+    try:
+      low, high = map(float, bounds)
+    except (TypeError, ValueError):
+      low = high = math.nan
+    if not low < high:
+      raise ValueError(
+        f"bounds is {raw_arguments.shown(bounds)}: it must be a pair (low, high), "
+        "the range of the function"
+      )
+    return low, high
+  if f in _SHARES:
+    return 0.0, 1.0
+  return (0.0 if f in _POSITIVE else -math.inf), math.inf
+
+
+def _parameter(
+  uncertainty: uncertainty_lib.Uncertainty, name: str
+) -> Quantity | None:
+  """Returns a parameter or an entry by its name; None if there is none."""
+  inner = uncertainty.inner
+  size = len(inner.all_entries)
+  units = onp.eye(size)[:, inner.indices]
+  is_fitted = onp.isin(onp.arange(size), inner.indices)
+  values = inner.all_entries[:, None]
+  rows = inner.root.parameter_rows(units, is_fitted)
+  all_values = inner.root.parameter_rows(values, is_fitted, constants=True)
+  path, place = inner.root.place_of(name) or (name, ())
+  if path in rows:
+    ends = [x[place] for x in _ends(inner, path, rows[path][0])]
+    row, kept = (x[place] for x in rows[path])
+    value = all_values[path][0][..., 0][place]
+  elif name in inner.root.names:
+    i = inner.root.names.index(name)
+    row, kept = units[i], onp.asarray(is_fitted[i])
+    value = values[i, 0]
+    ends = list(_ends(inner, path, row))
+  else:
+    return None
+
+  def at(entries: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
+    change = onp.matmul(row, entries - inner.entries)
+    return value + change, onp.matmul(row, inner.jacobian(entries))
+
+  _, slopes = at(inner.entries)
+  # Numbers that were not fitted, or are at a bound, have no interval.
+  slopes = onp.where(kept[..., None], slopes, onp.nan)
+  shape = onp.shape(value)
+  return Quantity(
+    onp.asarray(value),
+    slopes,
+    onp.broadcast_to(ends[0], shape),
+    onp.broadcast_to(ends[1], shape),
+    at,
+  )
+
+
+def _ends(
+  inner: uncertainty_lib.Form, path: str, row: onp.ndarray
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Returns the bounds of a parameter, which its scale keeps."""
+  ends = inner.root.ends_of(path)
+  if ends is not None:
+    return ends
+  in_sum = onp.where(inner.groups >= 0, 1.0, 0.0)
+  is_share = onp.matmul(onp.abs(row), in_sum) > 0
+  return onp.zeros(onp.shape(is_share)), onp.where(is_share, 1.0, math.inf)
