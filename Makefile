@@ -14,6 +14,8 @@
 #   make test-pymc  the PyMC recipe of docs/guide.md
 #   make test-msprime    exact values of genealogies against simulations of
 #                   msprime; some minutes
+#   make references figures of regressions by R, lifelines and mpmath, in
+#                   tests/oracle/regressions; half a minute
 #   make mutants    COUNT=200 changed lines of math/ and distributions/, drawn with
 #                   SEED=1, of which the NumPy tests must find all that matter;
 #                   about an hour, see tests/mutants/README.md
@@ -44,7 +46,7 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-pymc fuzz \
-  test-msprime mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
+  test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
   docs docs-quick linkcheck wheel wheels reproducible format lint typecheck golden lock clean \
   clean-cache
 
@@ -81,6 +83,9 @@ test-pymc: setup
 
 test-msprime: setup
 	@tools/test_beside.sh msprime tests/msprime/ancestry_test.py
+
+references: setup
+	@tools/references.sh
 
 mutants: setup
 	@tools/test_beside.sh mutants tests/mutants/mutants.py $(or $(COUNT),200) $(or $(SEED),1)
