@@ -42,6 +42,7 @@ SHARED = [
     "native_module",
     "progress_bars",
     "raw_arguments",
+    "tables",
     "user_warnings"
 ]
 

@@ -13,6 +13,7 @@ from phasic.internal import dtypes
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.tables import TableLike
 from phasic.math.model import value_rules
 
 
@@ -120,7 +121,7 @@ class ObservationMakers:
   @classmethod
   def from_table(
     cls,
-    table: tables.TableLike,
+    table: TableLike,
     *,
     time: str | None = None,
     event: str | None = None,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 import math
-import os
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as onp
 
@@ -15,6 +14,7 @@ from phasic.internal import dtypes
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import tables
 from phasic.internal.arrays import ArrayLike
 from phasic.math.model import value_rules
 
@@ -28,25 +28,11 @@ Columns: TypeAlias = tuple[
 ]
 
 
-class TableLike(Protocol):
-  """A pandas or polars DataFrame, a pyarrow Table or a mapping of columns."""
-
-  def __getitem__(self, name: str, /) -> object:
-    """Returns the column with the given name."""
-
-
 _RULE = "use Observations(lower, upper)"
-# The end of the message about a column whose dtype is not numeric, by NumPy's
-# letter for the kind of the dtype.
-_NO_NUMBERS = {
-  "M": "dates: subtract the origin, and pass numbers, e.g. of days",
-  "m": "durations: divide by a unit, and pass numbers",
-  "U": "text: it must hold numbers",
-}
 
 
 def read(
-  table: TableLike,
+  table: tables.TableLike,
   columns: Mapping[str, str | None],
   causes: Sequence[str | None] | None,
 ) -> Columns:
@@ -59,16 +45,18 @@ def read(
   """
   names = {key: name for key, name in columns.items() if name is not None}
   _check_names(table, names)
-  _check_sizes({name: _values(table, name) for name in names.values()})
+  tables.check_sizes(
+    {name: tables.values(table, name) for name in names.values()}
+  )
 
   keys = [key for key in names if key != "cause"]
-  numbers = {key: _numbers(table, names[key]) for key in keys}
+  numbers = {key: tables.numbers(table, names[key]) for key in keys}
   # Columns of integers or objects get the dtype of the floating columns.
   dtype = dtypes.common_dtype(
     {
       names[key]: numbers[key]
       for key in keys
-      if _values(table, names[key]).dtype == numbers[key].dtype
+      if tables.values(table, names[key]).dtype == numbers[key].dtype
       and numbers[key].dtype.kind == "f"
     }
   )
@@ -83,7 +71,9 @@ def read(
   weights, entry = column("weight"), column("entry", -1.0)
   cause = None
   if "cause" in names:
-    cause = _causes(_values(table, names["cause"]), names["cause"], causes)
+    cause = _causes(
+      tables.values(table, names["cause"]), names["cause"], causes
+    )
   labels = {**names, "weights": names.get("weight", "weights")}
   if "time" in names:
     times, event = required("time"), column("event")
@@ -155,21 +145,7 @@ def ends(
 
 def _check_names(table: object, names: Mapping[str, str]) -> None:
   """Raises unless the columns exist, and are a valid combination."""
-  if isinstance(table, (str, bytes, os.PathLike)):
-    raise TypeError(
-      f"table is {raw_arguments.shown(table)}: it must be a table; read the "
-      "file first, e.g. with pandas.read_csv"
-    )
-  columns: Iterable[object] | None = getattr(
-    table, "column_names", getattr(table, "columns", None)
-  )
-  if isinstance(table, Mapping):
-    columns = table
-  if columns is None:
-    raise TypeError(
-      f"table is {raw_arguments.shown(table)}: it must be a DataFrame, or a "
-      "mapping of names to columns"
-    )
+  there = tables.column_names(table, "table")
   for key, name in names.items():
     if not isinstance(name, Hashable):
       raise TypeError(
@@ -183,73 +159,12 @@ def _check_names(table: object, names: Mapping[str, str]) -> None:
       "event, or lower and upper, as in "
       'from_table(table, time="months", event="died")'
     )
-  # The names of the columns are in `column_names` of a pyarrow table, and in
-  # `columns` of a table of pandas or polars.
-  there = list(columns)
   for key, name in names.items():
     if name not in there:
       raise ValueError(
         f"{key} is {raw_arguments.shown(name)}: it must be one of the "
         f"table's columns, {there}"
       )
-
-
-def _check_sizes(columns: Mapping[str, onp.ndarray]) -> None:
-  """Raises ValueError unless all columns have the same number of rows."""
-  sizes = {name: len(values) for name, values in columns.items()}
-  if len(set(sizes.values())) > 1:
-    listed = ", ".join(f"{name!r} {size}" for name, size in sizes.items())
-    raise ValueError(f"columns have different numbers of rows: {listed}")
-
-
-def _values(table: TableLike, name: str) -> onp.ndarray:
-  """Returns a column as a host array of any dtype."""
-  column = table[name]
-  to_numpy = getattr(column, "to_numpy", None)
-  values = onp.asarray(column if to_numpy is None else to_numpy())
-  if onp.ndim(values) != 1:
-    raise ValueError(
-      f"column {name!r} has shape {onp.shape(values)}: it must have one number "
-      "for each row"
-    )
-  return values
-
-
-def _numbers(table: TableLike, name: str) -> onp.ndarray:
-  """Returns a column as numbers, with NaN for missing values."""
-  values = _values(table, name)
-  if values.dtype.kind == "O":
-    lost = _missing(values)
-    if any(isinstance(x, str) for x in values):
-      values = onp.asarray(values, dtype=str)
-    else:
-      # The objects need not be numbers. NumPy infers their dtype, which is
-      # checked below.
-      kept = onp.asarray(list(values[onp.logical_not(lost)]))
-      if kept.dtype.kind in "biuf":
-        kept = onp.asarray(kept, dtype=onp.float64)
-        values = onp.full(len(values), math.nan)
-        values[onp.logical_not(lost)] = kept
-      else:
-        values = kept
-  if values.dtype.kind not in "biuf":
-    what = _NO_NUMBERS.get(
-      values.dtype.kind, "values that are not numbers: it must have numbers"
-    )
-    raise TypeError(f"column {name!r} holds {what}")
-  if values.dtype.kind == "f" and values.dtype.itemsize < 4:
-    values = onp.asarray(values, dtype=onp.float64)
-  return values
-
-
-def _missing(values: onp.ndarray) -> onp.ndarray:
-  """Returns a mask of the missing values in an array of objects.
-
-  They are None, NaN, and what pandas has for both, which equals nothing.
-  """
-  return onp.asarray(
-    [x is None or type(x).__name__ == "NAType" or x != x for x in values], bool
-  )
 
 
 def _causes(
@@ -262,7 +177,7 @@ def _causes(
         f"column {name!r} holds names: pass causes, all names in the "
         "order of graph.causes"
       )
-    numbers = _numbers({name: values}, name)
+    numbers = tables.numbers({name: values}, name)
     numbers = onp.where(onp.isnan(numbers), -1.0, numbers)
     good = (onp.floor(numbers) == numbers) & (abs(numbers) < 2.0**31)
     rule = "it must be a whole number below 2^31, the number of a cause"
@@ -271,7 +186,7 @@ def _causes(
   raw_arguments.check_sequence("causes", causes, " of names")
   order = list(causes)
   objects = onp.asarray(values, dtype=object)
-  lost = _missing(objects)
+  lost = tables.missing(objects)
   for x in objects[onp.logical_not(lost)]:
     if x not in order:
       raise ValueError(
