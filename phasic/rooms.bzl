@@ -10,6 +10,10 @@ PACKAGES = [
     "inference"
 ]
 
+WINGS = [
+    "covariates"
+]
+
 ROOMS = {
     "internal": [],
     "config": [
@@ -326,5 +330,8 @@ ROOMS = {
         "distributions/absorption",
         "inference/data",
         "inference/mle"
+    ],
+    "covariates": [
+        "internal"
     ]
 }

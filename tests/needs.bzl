@@ -359,6 +359,14 @@ TESTS = {
             "distributions/wrapped"
         ]
     },
+    "covariates/covariates_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "covariates"
+        ]
+    },
     "inference/inference_tests": {
         "helpers": [
             "derivatives",

@@ -275,6 +275,13 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "covariates/covariates_tests": dict(
+        files = [
+            "covariates/columns_test",
+            "covariates/designs_test",
+            "covariates/formulas_test",
+        ],
+    ),
     "inference/inference_tests": dict(
         files = [
             "inference/coordinates_test",

@@ -6,13 +6,17 @@ import sys
 
 SUBSTRATES = ("numpy", "jax", "tf")
 
+# Public packages of applications, lowest first. They use the other packages by
+# their public names alone (tools/rooms/wings.py).
+WINGS = ("covariates",)
 # The public packages: `phasic.substrates.<s>` has them as attributes.
 PUBLIC_PACKAGES = (
   *("binding", "config", "distributions", "graphs", "inference", "math"),
+  *WINGS,
 )
 # Public packages that are imported on first use, so that a program that only
 # evaluates distributions does not import the code that fits them.
-LATE_PACKAGES = frozenset({"inference"})
+LATE_PACKAGES = frozenset({"inference", *WINGS})
 
 # Other modules that only import public names.
 PUBLIC_MODULES = (
@@ -41,7 +45,7 @@ SHARED = frozenset({"_native", "__version__", "include"})
 # Packages of phasic. The rewriter refuses strings that name a module of one of
 # these packages, such as "phasic.math.model".
 PACKAGES = (
-  *("distributions", "graphs", "math", "inference"),
+  *("distributions", "graphs", "math", "inference", *WINGS),
   *("binding", "config", "interop", "internal", "saving"),
 )
 
@@ -63,7 +67,10 @@ FRAMEWORKS = {
 SOURCE_IMPORTS = frozenset(sys.stdlib_module_names) - {"importlib", "random"}
 # Optional packages: they may be imported in functions only.
 OPTIONAL_IMPORTS = frozenset(
-  {"matplotlib", "networkx", "pandas", "scipy", "statsmodels", "tqdm"}
+  {
+    *("formulaic", "matplotlib", "networkx", "pandas", "scipy"),
+    *("statsmodels", "tqdm"),
+  }
 )
 # Adapters to other packages: by the start of a file's path, the substrates that
 # get the file, and the imports that are allowed in each of them.
@@ -87,6 +94,7 @@ def adapter_imports(path: str) -> dict[str, frozenset[str]] | None:
 
 TEST_IMPORTS = frozenset(sys.stdlib_module_names) | {
   *("absl", "pytest", "hypothesis", "scipy", "mpmath", "flint"),
+  *("formulaic", "pandas", "statsmodels"),
 }
 
 # NumPy functions that write into arguments, keep state, or run Python code in

@@ -170,7 +170,7 @@ KINDS: dict[str, _Kind] = {
   **dict.fromkeys(("validate_args", "allow_nan_stats", "discrete"), _FLAG),
   **dict.fromkeys(("allow_never_absorbing", "progress", "by_epoch"), _FLAG),
   **dict.fromkeys(("second_order", "joint", "nondifferentiable"), _FLAG),
-  **dict.fromkeys(("name", "label", "axes", "structure"), _NONE),
+  **dict.fromkeys(("label", "axes", "structure"), _NONE),
   **dict.fromkeys(("exit_rates", "exit_probs", "state_maps"), _NONE),
   **dict.fromkeys(("edge_values", "impulse_rewards", "network"), _NONE),
   **dict.fromkeys(("abstract", "jvp", "vjp", "transpose", "portable"), _NONE),
@@ -189,6 +189,12 @@ KINDS: dict[str, _Kind] = {
   **dict.fromkeys(("weight", "library", "on"), _plain("'weight'")),
   **dict.fromkeys(("forward", "adjoint", "transposes"), _plain("()")),
   "cotangent": _plain("1.0"),
+  "name": _plain("None", "'age'"),
+  "effect": _plain("'age + C(sex)'", "['age']", "[1.0, 2.0, 5.0]", "'0 + age'"),
+  "covariates": _plain(
+    "{'age': [50.0, 61.0, 48.0], 'sex': ['f', 'm', 'm']}", "{'age': [1, None]}"
+  ),
+  "num_rows": _plain("None", "3", "2"),
   "max_count": _plain("None", "60", "3"),
   "tail": _plain("1e-30", "1e-3", "0.0"),
   "concentration": _plain("1", "2", "3", "0.5", "[1, 2]", "2.0"),

@@ -29,7 +29,7 @@ _RESULTS = (
   *("ExpectedStatistics", "PiecewiseConstantLimit", "JumpChain", "Absorbed"),
   *("ParameterProperties", "ReparameterizationType", "Event", "ArraySpec"),
   *("BoundFunction", "MultilinearFunction", "NativeOp", "ArrayCode"),
-  *("EdgeRates", "EdgeProbs", "Support"),
+  *("EdgeRates", "EdgeProbs", "Support", "Design"),
 )
 
 

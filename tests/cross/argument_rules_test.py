@@ -74,7 +74,7 @@ GROUPS: dict[str, Callable[[], Iterator[valid_calls.Call]]] = {
       valid_calls_of_models,
       (
         *("graphs", "transformations", "models", "observations", "fits"),
-        *("plots", "others"),
+        *("plots", "covariates", "others"),
       ),
     ),
   )

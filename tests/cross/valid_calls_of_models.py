@@ -227,6 +227,19 @@ def plots() -> Iterator[Call]:
   yield call(i.plot_survival, **one, label="fit")
 
 
+def covariates() -> Iterator[Call]:
+  """Yields calls of designs."""
+  c = comparisons.in_numpy.covariates
+  table = {"age": [50.0, 61.0, 48.0], "sex": ["f", "m", "m"]}
+  yield call(c.design, effect="age + sex", covariates=table)
+  yield call(c.design, effect=["age"], covariates=table)
+  yield call(c.design, effect=ARRAY([1.0, 2.0, 5.0]), covariates=table)
+  yield call(c.column, covariates=table, name="sex", num_rows=3)
+  yield call(c.design("age + sex", table).at, covariates=table)
+  yield call(c.design(["age"], table).at, covariates=table)
+  yield call(c.design([1.0, 2.0]).at, covariates=[3.0])
+
+
 def others() -> Iterator[Call]:
   """Yields calls of settings, of bindings and of SciPy's adapter."""
   config, binding = comparisons.in_numpy.config, comparisons.in_numpy.binding

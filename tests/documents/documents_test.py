@@ -14,6 +14,8 @@ import sys
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from substrates.meta import tables
+
 # A block of Python, and what it prints where the page shows that.
 _BLOCK = re.compile(
   r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?",
@@ -24,9 +26,7 @@ _FRAGMENT = "bind_native("
 # Blocks with these texts have tests of their own, as they need an environment or
 # checks of their own.
 _PYMC, _KERAS = "import jax, numpy as np, pymc", "import keras"
-_PACKAGES = (
-  *("distributions", "math", "graphs", "inference", "binding", "config"),
-)
+_PACKAGES = tables.PUBLIC_PACKAGES
 # Modules in them with names of their own.
 _MODULES = ("graphs.models", "math.discrete_phase_type", "math.phase_type")
 # `interop` has no names of its own, only modules.

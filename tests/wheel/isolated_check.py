@@ -16,6 +16,7 @@ SUBSTRATE = sys.argv[1]
 HEAVY = ("jax", "tensorflow", "numpy")
 # Packages that only adapters, or single functions, import.
 OPTIONAL = (
+  "formulaic",
   "matplotlib",
   "networkx",
   "numpyro",

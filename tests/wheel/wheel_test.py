@@ -24,7 +24,8 @@ _THIRD_PARTY = [
   *("third_party/licenses/Eigen.txt", "third_party/licenses/pybind11.txt")
 ]
 _OPTIONAL = [
-  *("matplotlib", "networkx", "numpyro", "statsmodels", "tfp-nightly", "tqdm")
+  *("formulaic", "matplotlib", "networkx", "numpyro", "statsmodels"),
+  *("tfp-nightly", "tqdm"),
 ]
 _FRAMEWORK = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"]}
 
@@ -76,6 +77,7 @@ class WheelContentsTest(absltest.TestCase):
         for name in (
           "__init__.py",
           "binding/__init__.py",
+          "covariates/__init__.py",
           "distributions/absorption/phase_type.py",
           "inference/__init__.py",
           "math/likelihood/phase_type.py",

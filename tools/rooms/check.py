@@ -46,7 +46,11 @@ def _check_tables(root: pathlib.Path, write: bool) -> list[str]:
     ),
     "phasic/rooms.bzl": _text(
       "The rooms of phasic, lowest first, and what each imports.",
-      {"PACKAGES": rooms.packages, "ROOMS": rooms.imports},
+      {
+        "PACKAGES": rooms.packages,
+        "WINGS": rooms.wings,
+        "ROOMS": rooms.imports,
+      },
     ),
     "substrates/seam.bzl": _text(
       "The files of the seam: of all substrates, shared ones, and others.",

@@ -36,6 +36,7 @@ class CheckTest(trees.TreeTestCase):
     self.assertEqual(native["ROOMS"], {"low": [], "high": ["low"]})
     rooms = runpy.run_path(str(root / "phasic/rooms.bzl"))
     self.assertEqual(rooms["PACKAGES"], ["math", "graphs"])
+    self.assertEqual(rooms["WINGS"], ["covariates"])
     self.assertEqual(
       rooms["ROOMS"],
       {
@@ -45,6 +46,7 @@ class CheckTest(trees.TreeTestCase):
         "graphs/models": ["math/high"],
         "graphs/last": [],
         "binding": ["internal"],
+        "covariates": ["internal", "math/high"],
       },
     )
     seam = runpy.run_path(str(root / "substrates/seam.bzl"))

@@ -6,6 +6,7 @@ A room is a folder of sources. It imports only rooms below it.
 from collections.abc import Iterable, Iterator
 import pathlib
 
+from substrates.meta import tables
 from tools.rooms import modules
 from tools.rooms import order
 
@@ -27,6 +28,7 @@ class Rooms:
     project: the modules.
     names: of the rooms, lowest first.
     packages: the public packages that have rooms.
+    wings: the wings that the map has.
     imports: of each room, the others and the whole packages that it imports,
       lowest first.
     errors: what is wrong, each as `file:line: message`.
@@ -47,6 +49,7 @@ class Rooms:
     )
     self.names = [name for name in rows if name not in self.packages]
     tops = dict.fromkeys(name.split("/")[0] for name in rows)
+    self.wings = [name for name in tops if name in tables.WINGS]
     self.project = modules.Project(root, [x for x in tops if x != "internal"])
     self.imports: dict[str, list[str]] = {room: [] for room in self.names}
     self.errors = [

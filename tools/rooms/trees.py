@@ -25,6 +25,7 @@ MAP = """
 | `graphs/models` | queues |
 | `graphs/last` | ends |
 | `binding` | users' functions |
+| `covariates` | a wing |
 
 ### substrates
 
@@ -68,6 +69,13 @@ FILES = {
   "phasic/binding/__init__.py": "from phasic.binding.bound import bind\n",
   "phasic/binding/bound.py": (
     "from phasic import include\nfrom phasic.internal import seam\n"
+  ),
+  "phasic/covariates/__init__.py": (
+    "from phasic.covariates.effects import effect\n"
+  ),
+  "phasic/covariates/effects.py": (
+    "from phasic import math as pm\nfrom phasic.internal import seam\n\n"
+    "pm.average\n"
   ),
   "substrates/jax/seam.py": "",
   "substrates/tf/ops.py": "",
