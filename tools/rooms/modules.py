@@ -25,6 +25,7 @@ class Need(NamedTuple):
   line: int
   module: str  # or a public package, all of whose names are meant
   package: str | None = None  # through which the file names it
+  is_public: bool = False  # whether it is had by a public name
 
 
 class PublicName(NamedTuple):
@@ -153,14 +154,14 @@ class Project:
   def _need(self, line: int, name: str) -> Need:
     """Returns the need of the module that a dotted name is in, or is."""
     if name in self.public:
-      return Need(line, name, _package(name))
+      return Need(line, name, _package(name), True)
     package, _, last = name.rpartition(".")
+    found = self.public.get(package, {}).get(last)
     if self.exists(name) or not package:
-      return Need(line, name)
+      return Need(line, name, None, found is not None and found.origin == name)
     if package in self.public:
-      found = self.public[package].get(last)
       module = found.module if found else package
-      return Need(line, module, _package(package))
+      return Need(line, module, _package(package), found is not None)
     return self._need(line, package)
 
   def _uses(

@@ -9,6 +9,7 @@ import pathlib
 from substrates.meta import tables
 from tools.rooms import modules
 from tools.rooms import order
+from tools.rooms import wings
 
 # A room has no folders, except for these parts of the seam.
 _SUBFOLDERS = {"internal/native": "internal", "internal/tape": "internal"}
@@ -155,7 +156,7 @@ class Rooms:
     if any(name not in self.names for name in self.members(other)):
       return f"{room} imports {module}, which is in no room: move it into one"
     if other == room or self._position(other) < self._position(room):
-      return None
+      return wings.error(room, need)
     if other in self.packages:
       return (
         f"{room} imports all of {module}, of which a row comes after that of"
