@@ -11,7 +11,8 @@ PACKAGES = [
 ]
 
 WINGS = [
-    "covariates"
+    "covariates",
+    "regression"
 ]
 
 ROOMS = {
@@ -333,5 +334,13 @@ ROOMS = {
     ],
     "covariates": [
         "internal"
+    ],
+    "regression": [
+        "internal",
+        "distributions/base",
+        "inference/data",
+        "inference/results",
+        "inference/mle",
+        "covariates"
     ]
 }

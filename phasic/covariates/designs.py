@@ -41,7 +41,7 @@ class Design:
     >>> effect = covariates.design("age + C(sex)", table)
     >>> effect
     Design(names=('age', 'C(sex)[T.m]'), num_rows=4)
-    >>> print(effect.at({"age": [65], "sex": ["m"]}))
+    >>> print(effect.evaluate({"age": [65], "sex": ["m"]}))
     [[65.  1.]]
   """
 
@@ -80,7 +80,7 @@ class Design:
   def __repr__(self) -> str:
     return f"Design(names={self.names}, num_rows={len(self.matrix)})"
 
-  def at(self, covariates: CovariatesLike) -> onp.ndarray:
+  def evaluate(self, covariates: CovariatesLike) -> onp.ndarray:
     """Evaluates the same columns for other covariates.
 
     Levels, centers and knots of splines are those of the covariates with which

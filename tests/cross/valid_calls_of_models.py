@@ -235,9 +235,9 @@ def covariates() -> Iterator[Call]:
   yield call(c.design, effect=["age"], covariates=table)
   yield call(c.design, effect=ARRAY([1.0, 2.0, 5.0]), covariates=table)
   yield call(c.column, covariates=table, name="sex", num_rows=3)
-  yield call(c.design("age + sex", table).at, covariates=table)
-  yield call(c.design(["age"], table).at, covariates=table)
-  yield call(c.design([1.0, 2.0]).at, covariates=[3.0])
+  yield call(c.design("age + sex", table).evaluate, covariates=table)
+  yield call(c.design(["age"], table).evaluate, covariates=table)
+  yield call(c.design([1.0, 2.0]).evaluate, covariates=[3.0])
 
 
 def others() -> Iterator[Call]:

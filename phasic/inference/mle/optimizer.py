@@ -26,6 +26,10 @@ _NEWTON_STEPS = 50
 _BENDS_UP = 1e-3
 _ESCAPES = (1.0, 0.3, 0.1, 0.03)
 _MOST_SADDLES = 5
+# A last Newton step is this short, in logarithms or units of real numbers; and
+# it is made only where the log likelihood bends down in all directions, relative
+# to how it bends along each parameter.
+_SHARP, _LEAST_BEND = 1e-4, 1e-8
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
 
@@ -188,7 +192,44 @@ class Optimizer(Generic[MapT]):
       if not again.log_likelihood > optimum.log_likelihood:
         break
       optimum = again
-    return optimum
+    return self._sharpened(optimum)
+
+  def _sharpened(self, optimum: Optimum) -> Optimum:
+    """Makes a last Newton step, which the values of a search cannot judge.
+
+    Near a maximum the value changes by the square of a step, so that a search
+    ends where rounding hides a gain; slopes are known to more digits.
+    """
+    inner = self.in_units(self.inner(optimum.entries))
+    if not inner.num_free:
+      return optimum
+    _, slopes = self.evaluated(inner, inner.entries)
+    information = -self.hessian(inner, inner.entries)
+    sizes = onp.diag(information)
+    if not (onp.all(onp.isfinite(information)) and onp.all(sizes > 0)):
+      return optimum
+    units = 1.0 / onp.sqrt(sizes)
+    bends, vectors = onp.linalg.eigh(information * units[:, None] * units)
+    if bends[0] <= _LEAST_BEND:
+      return optimum
+    step = units * onp.matmul(
+      vectors, onp.matmul(slopes * units, vectors) / bends
+    )
+    if onp.max(onp.abs(step)) > _SHARP:
+      return optimum
+    free = inner.to_unconstrained(inner.entries) + step
+    end = search.End(free, optimum.message, optimum.is_over)
+    entries = self._updated(inner, free)
+    better = self._optimum(
+      entries, optimum.method, end, list(optimum.log_likelihoods)
+    )
+    rounding = static.finfo_eps(self.likelihood.dtype) * (
+      1.0 + abs(optimum.log_likelihood)
+    )
+    is_better = better.gradient_norm < optimum.gradient_norm and (
+      better.log_likelihood >= optimum.log_likelihood - rounding
+    )
+    return better if is_better else optimum
 
   def _refined(self, optimum: Optimum) -> Optimum:
     """Makes Newton steps from an optimum."""

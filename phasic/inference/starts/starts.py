@@ -244,7 +244,8 @@ def _mean(where: coordinates_lib.Coordinates, entries: onp.ndarray) -> float:
   if any(getattr(owner, "_DISCRETE", False) for _, owner in owners):
     return onp.nan
   try:
-    mean = where.distribution_at(entries).mean()
+    with user_warnings.derived():
+      mean = where.distribution_at(entries).mean()
   except NotImplementedError:
     return onp.nan
   return float(host_values("mean", mean)) if onp.ndim(mean) == 0 else onp.nan

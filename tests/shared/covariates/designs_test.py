@@ -47,7 +47,7 @@ class DesignsTest(test_case.TestCase):
     self.assertEqual(design.matrix.tolist(), expected)
     self.assertEqual(design.matrix.dtype, onp.float64)
     other = {"ill": [False], "dose": [3.0], "age": [80]}
-    self.assertEqual(design.at(other).tolist(), [[3.0, 80.0, 0.0]])
+    self.assertEqual(design.evaluate(other).tolist(), [[3.0, 80.0, 0.0]])
     self.assertEqual(
       repr(covariates.design(("age",), table)),
       ("Design(names=('age',), num_rows=4)"),
@@ -59,19 +59,23 @@ class DesignsTest(test_case.TestCase):
     design = covariates.design(np.asarray(values))
     self.assertEqual(design.names, ("x[0]", "x[1]"))
     onp.testing.assert_array_equal(design.matrix, values)
-    onp.testing.assert_array_equal(design.at(2.0 * values[:1]), 2 * values[:1])
+    onp.testing.assert_array_equal(
+      design.evaluate(2.0 * values[:1]), 2 * values[:1]
+    )
     vector = covariates.design(
       np.asarray(values[:, 0]),
       _TABLE | {name: [*column, column[0]] for name, column in _TABLE.items()},
     )
     self.assertEqual(vector.names, ("x",))
     onp.testing.assert_array_equal(vector.matrix, values[:, :1])
-    self.assertEqual(vector.at([3.0, 4]).tolist(), [[3.0], [4.0]])
+    self.assertEqual(vector.evaluate([3.0, 4]).tolist(), [[3.0], [4.0]])
     for each in (design, vector):
       again = pickle.loads(pickle.dumps(each))
       self._assert_same(each, again)
-    self.assertEqual(again.at([3.0]).tolist(), [[3.0]])
-    self.assertEqual(covariates.design([True, False]).at([1]).tolist(), [[1]])
+    self.assertEqual(again.evaluate([3.0]).tolist(), [[3.0]])
+    self.assertEqual(
+      covariates.design([True, False]).evaluate([1]).tolist(), [[1]]
+    )
 
   def test_it_is_immutable(self):
     values = _normal(1, 4)
@@ -99,7 +103,7 @@ class DesignsTest(test_case.TestCase):
     values = values * 10.0 ** onp.asarray(exponents, dtype=float)
     design = covariates.design(values)
     onp.testing.assert_array_equal(design.matrix, values)
-    onp.testing.assert_array_equal(design.at(values[3:5]), values[3:5])
+    onp.testing.assert_array_equal(design.evaluate(values[3:5]), values[3:5])
 
   @hypothesis.given(
     seed=strategies.integers(0, 2**32 - 1),
@@ -212,7 +216,7 @@ class DesignsTest(test_case.TestCase):
       ({"age": [], "dose": []}, "'age' has no rows"),
     ):
       with self.assertRaisesRegex(ValueError, message):
-        design.at(table)
+        design.evaluate(table)
 
   def test_other_arrays(self):
     values = _normal(5, 6, 2)
@@ -224,11 +228,11 @@ class DesignsTest(test_case.TestCase):
       (vector, [1.0, math.nan], "'x' is nan in row 1"),
     ):
       with self.assertRaisesRegex(ValueError, message):
-        each.at(array)
+        each.evaluate(array)
     with self.assertRaisesRegex(
       TypeError, "covariates is a table: it must be an"
     ):
-      design.at(_TABLE)
+      design.evaluate(_TABLE)
 
   def test_traced_arrays(self):
     if MODE == "jax":

@@ -70,7 +70,7 @@ class FormulasTest(test_case.TestCase):
       onp.transpose([ages, men, products]),
     )
     # One level is enough, as the others are known.
-    rows = design.at({"sex": ["m", "m"], "age": [1, 2]})
+    rows = design.evaluate({"sex": ["m", "m"], "age": [1, 2]})
     self.assertEqual(rows.tolist(), [[1, 1, 1], [2, 1, 2]])
     self._check(
       "C(grade)",
@@ -109,18 +109,22 @@ class FormulasTest(test_case.TestCase):
       design = covariates.design(effect, table)
       again = pickle.loads(pickle.dumps(design))
       self.assertEqual(again.names, design.names)
-      for matrix in (design.at(_TABLE), again.matrix, again.at(table)):
+      for matrix in (
+        design.evaluate(_TABLE),
+        again.matrix,
+        again.evaluate(table),
+      ):
         onp.testing.assert_array_equal(matrix, design.matrix)
       self.assertEqual(design.names, tuple(expected.columns[1:]))
       onp.testing.assert_array_equal(design.matrix, expected.iloc[:, 1:])
       other = pandas.DataFrame(_other())
       rows = expected.model_spec.get_model_matrix(other).iloc[:, 1:]
-      onp.testing.assert_array_equal(design.at(_other()), rows)
+      onp.testing.assert_array_equal(design.evaluate(_other()), rows)
 
   def test_centers_are_those_of_the_design(self):
     design = covariates.design("center(age)", _TABLE)
     expected = onp.asarray([30.0, 50.0]) - onp.mean(_TABLE["age"])
-    rows = design.at({"age": [30.0, 50.0]})[:, 0]
+    rows = design.evaluate({"age": [30.0, 50.0]})[:, 0]
     onp.testing.assert_allclose(rows, expected, rtol=1e-14)
 
   def test_splines(self):
@@ -130,7 +134,10 @@ class FormulasTest(test_case.TestCase):
     design = covariates.design("bs(age, df=4)", _TABLE)
     for x, rows in (
       (ages, design.matrix),
-      (onp.asarray([30.0, 55.0, 70.0]), design.at({"age": [30.0, 55.0, 70.0]})),
+      (
+        onp.asarray([30.0, 55.0, 70.0]),
+        design.evaluate({"age": [30.0, 55.0, 70.0]}),
+      ),
     ):
       basis = interpolate.BSpline.design_matrix(x, knots, 3).toarray()
       onp.testing.assert_allclose(rows, basis[:, 1:], rtol=1e-12, atol=1e-15)
@@ -223,15 +230,15 @@ class FormulasTest(test_case.TestCase):
     with warnings.catch_warnings():
       warnings.simplefilter("error")
       with self.assertRaisesRegex(error, message):
-        design.at(_other(**columns))
+        design.evaluate(_other(**columns))
 
   def test_levels_of_an_expression(self):
     design = covariates.design("C(dose // 2)", _TABLE)
-    self.assertEqual(design.at({"dose": [0, 3]}).tolist(), [[0.0], [1.0]])
+    self.assertEqual(design.evaluate({"dose": [0, 3]}).tolist(), [[0.0], [1.0]])
     with self.assertRaisesRegex(
       ValueError, "{'dose': 8} in row 2: .*says: Data"
     ):
-      design.at({"dose": [1, 3, 8, 9]})
+      design.evaluate({"dose": [1, 3, 8, 9]})
 
   def test_without_formulaic(self):
     with mock.patch.dict(sys.modules, {"formulaic": None}):

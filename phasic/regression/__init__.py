@@ -1,0 +1,15 @@
+"""Regressions: phase-type distributions that depend on covariates."""
+
+from phasic.regression.designs import RegressionData
+from phasic.regression.predictions import Standardized
+from phasic.regression.predictions import hazard_ratios
+from phasic.regression.predictions import standardized
+from phasic.regression.regressions import Regression
+
+__all__ = [
+  "Regression",
+  "RegressionData",
+  "Standardized",
+  "hazard_ratios",
+  "standardized",
+]
