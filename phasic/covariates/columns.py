@@ -64,8 +64,8 @@ def column(
 
 def check_names(
   what: str, names: Sequence[str], covariates: TableLike | None
-) -> None:
-  """Raises an error unless a table has all of the named columns.
+) -> TableLike:
+  """Returns a table; raises an error unless it has all of the named columns.
 
   Args:
     what: the start of the message, before a name.
@@ -82,6 +82,7 @@ def check_names(
       raise ValueError(
         f"{what} {name!r}: it must be one of the columns of covariates, {there}"
       )
+  return covariates
 
 
 def read_all(

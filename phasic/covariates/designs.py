@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as onp
 
@@ -134,8 +134,8 @@ def design(effect: EffectLike, covariates: TableLike | None = None) -> Design:
     ValueError: the formula cannot be read, or has a response or no intercept;
       the table lacks a column; there are no rows, or their numbers differ; a
       value is missing or infinite (the message names its row); a column is
-      constant, or columns are collinear, to within 1e-10 of their lengths
-      (the message names all that take part).
+      constant, or columns are collinear, also together with a constant, to
+      within 1e-10 of their lengths (the message names all that take part).
 
   Example:
     >>> from phasic import covariates
@@ -170,7 +170,7 @@ def design(effect: EffectLike, covariates: TableLike | None = None) -> Design:
   return Design(names, matrix, read)
 
 
-def _are_names(effect: object) -> bool:
+def _are_names(effect: object) -> TypeGuard[Sequence[str]]:
   """Returns whether an effect is a list of names; raises if it is empty."""
   if not isinstance(effect, (list, tuple)):
     return False
@@ -179,10 +179,12 @@ def _are_names(effect: object) -> bool:
   return all(isinstance(name, str) for name in effect)
 
 
-def _read_columns(names: Sequence[str], covariates: TableLike) -> onp.ndarray:
+def _read_columns(
+  names: Sequence[str], covariates: TableLike | None
+) -> onp.ndarray:
   """Reads the named columns of a table."""
-  columns.check_names("effect names", names, covariates)
-  return columns.read_matrix(covariates, names)
+  table = columns.check_names("effect names", names, covariates)
+  return columns.read_matrix(table, names)
 
 
 def _read_array(

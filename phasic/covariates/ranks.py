@@ -65,7 +65,7 @@ def _dependent(unit: onp.ndarray) -> list[int]:
   Args:
     unit: (n, k), columns of length one and mean zero.
   """
-  triangle = onp.linalg.qr(unit, mode="r")
+  triangle = onp.asarray(onp.linalg.qr(unit, mode="r"))
   # Lengths of the columns without their projections on those before.
   lengths = abs(onp.diagonal(triangle))
   (small,) = onp.nonzero(lengths < _TOLERANCE)

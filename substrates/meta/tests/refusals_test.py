@@ -110,7 +110,7 @@ class ImportsTest(parameterized.TestCase):
     for code, module in (
       ("import networkx", "networkx"),
       ("class A:\n  from matplotlib import pyplot", "matplotlib"),
-      ("def f():\n  import pandas", "pandas"),
+      ("def f():\n  import polars", "polars"),
     ):
       (message,) = testing.refusals(code)
       self.assertEndsWith(
