@@ -30,6 +30,8 @@ _MOST_SADDLES = 5
 # it is made only where the log likelihood bends down in all directions, relative
 # to how it bends along each parameter.
 _SHARP, _LEAST_BEND = 1e-4, 1e-8
+# The rounding error of a log likelihood, in machine epsilons of its size.
+_ROUNDING = 100.0
 # An entry within this relative distance of a bound is set to the bound.
 _NEAR = 1e-14
 
@@ -223,9 +225,8 @@ class Optimizer(Generic[MapT]):
     better = self._optimum(
       entries, optimum.method, end, list(optimum.log_likelihoods)
     )
-    rounding = static.finfo_eps(self.likelihood.dtype) * (
-      1.0 + abs(optimum.log_likelihood)
-    )
+    eps = static.finfo_eps(self.likelihood.dtype)
+    rounding = _ROUNDING * eps * (1.0 + abs(optimum.log_likelihood))
     is_better = better.gradient_norm < optimum.gradient_norm and (
       better.log_likelihood >= optimum.log_likelihood - rounding
     )

@@ -188,7 +188,7 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
       values |= numbers
     for name, part in self._coordinates.items():
       end = start + len(part.names)
-      values[name] = part.distribution_at(fitted[start:end])
+      values[name] = part.value_at(fitted[start:end])
       start = end
     return {name: values[name] for name in self._order}
 
