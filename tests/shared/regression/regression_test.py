@@ -69,7 +69,9 @@ class RegressionTest(test_case.TestCase):
     self.assert_close(scale, known, 1e-8)
     robust = fit.uncertainty.robust().standard_errors["time"]
     self.assert_close(robust, exact.ROSSI_WEIBULL.robust_errors[:-1], 1e-8)
-    self.assert_close(robust, from_survreg.ROSSI_WEIBULL.robust_errors[:-1], 1e-8)
+    self.assert_close(
+      robust, from_survreg.ROSSI_WEIBULL.robust_errors[:-1], 1e-8
+    )
     for i, name in enumerate(("time[fin]", "time[prio]")):
       for method, ends in (
         ("wald", exact.WALD_INTERVALS),
@@ -246,9 +248,7 @@ class RegressionTest(test_case.TestCase):
       _weibull(), time="bs(age, df=4) + sex", intercept=True
     )
     again = inference.fit_mle(by_formula, data, covariates=table, fixed=_HELD)
-    self.assertAlmostEqual(
-      again.log_likelihood, fit.log_likelihood, delta=1e-8
-    )
+    self.assertAlmostEqual(again.log_likelihood, fit.log_likelihood, delta=1e-8)
 
   def test_intervals_and_entries(self):
     table = tables.intervals()
