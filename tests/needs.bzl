@@ -308,7 +308,9 @@ TESTS = {
             "chains",
             "closure_cases",
             "family_cases",
+            "graph_cases",
             "models",
+            "own_family",
             "test_case"
         ],
         "rooms": [

@@ -172,6 +172,7 @@ TESTS = {
         files = [
             "closures/closure_test",
             "closures/count_test",
+            "closures/scaled_test",
             "contract/argument_errors_test",
             "contract/argument_rules_test",
             "contract/bad_arguments_test",
@@ -203,6 +204,7 @@ TESTS = {
         files = [
             "closures/closure_accuracy_test",
             "closures/closure_contract_test",
+            "closures/scaled_accuracy_test",
             "contract/hazards_test",
             "epochs/epochs_divergences_test",
             "families/families_accuracy_test",

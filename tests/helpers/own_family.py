@@ -1,6 +1,7 @@
 """A user-defined family, for tests of subclasses."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy as onp
@@ -14,6 +15,8 @@ from phasic.math.model import edge_rates
 @structures.register
 class Detour(named_family.NamedFamily):
   """An exponential time plus, with some probability, another one."""
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"rate": -1, "detour_prob": 0}
 
   rate: Any = declared.array(0, "positive", "r, (...), per unit of time.")
   detour_prob: Any = declared.array(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import time_units
+from phasic.distributions.base import conversions
 from phasic.distributions.base import distribution
 from phasic.distributions.base import hooks
 from phasic.distributions.base import method_results
 from phasic.internal import late_names
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array, ArrayLike, Result
 from phasic.math.model import nan_table
 from phasic.math.model.model_types import Model
@@ -25,6 +30,11 @@ class Comparable(distribution.Distribution):
   A subclass has `_nodes`. Entropies and divergences are sums over these, see
   `math.quadrature_points`.
   """
+
+  # By name, the power of time in the unit of each parameter that is an array or a
+  # distribution: 1 of a time, -1 of a rate, 0 of a probability. None, or a table
+  # without all of them, makes `dist * factor` raise.
+  _TIME_POWERS: ClassVar[Mapping[str, float] | None] = None
 
   def __add__(self, delay: ArrayLike) -> Comparable:
     """Returns the distribution of X + delay, `Shifted(self, delay)`."""
@@ -45,8 +55,42 @@ class Comparable(distribution.Distribution):
     )
 
   __radd__ = __add__
-  # NumPy arrays leave the sum to the method above.
+
+  def __mul__(self, factor: ArrayLike) -> Self:
+    """Returns the distribution of factor * X, which is X in another unit.
+
+    It has the same class and options: rates are divided by the factor, times
+    are multiplied by it. Derivatives exist in the factor and in parameters.
+
+    Args:
+      factor: c, (...), > 0 and finite; it broadcasts with the batch. Other
+        values give NaN and a warning, with `validate_args` they raise.
+
+    Raises:
+      TypeError: X counts steps, the family has no member for c X, its class
+        does not have `_TIME_POWERS`, or dtypes differ.
+      ValueError: shapes do not fit.
+
+    Example: a time in weeks, then in days.
+
+      >>> from phasic.distributions import Erlang
+      >>> days = Erlang(2, 3.5) * 7.0
+      >>> print(f"{float(days.rate):.6f}, {float(days.mean()):.6f}")
+      0.500000, 4.000000
+    """
+    conversions.warn_of_variables(f"{type(self).__name__} * factor", self)
+    single = self._as_single()
+    factor = time_units.checked_factor(single, factor)
+    with user_warnings.derived():
+      return single._scaled(factor)
+
+  __rmul__ = __mul__
+  # NumPy arrays leave sums and products to the methods above.
   __array_ufunc__ = None
+
+  def _scaled(self, factor: Array) -> Self:
+    """Returns the distribution of factor * X, with a factor that is checked."""
+    return self.copy(**time_units.scaled_parameters(self, factor))
 
   def mean_residual_life(self, value: ArrayLike) -> Result:
     """Returns E[X - t | X > t], broadcast over value and batch.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self, Unpack
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 
 from phasic.distributions.absorption import absorption_time
 from phasic.distributions.absorption import graph_chain
 from phasic.distributions.absorption import kept_chain
+from phasic.distributions.absorption import time_units
 from phasic.distributions.base import declared
 from phasic.distributions.base import structure
 from phasic.graphs.core import graph as graph_lib
@@ -75,6 +76,12 @@ class PhaseType(absorption_time.AbsorptionTime):
   """
 
   _DERIVES = False
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "initial_probs": 0,
+    "subgenerator": -1,
+    "exit_rates": -1,
+    "prob_zero": 0,
+  }
 
   initial_probs: declared.Required = declared.array(
     1,
@@ -220,3 +227,16 @@ class GraphPhaseType(graph_chain.GraphChain, PhaseType):  # type: ignore[overrid
   def exit_rates(self) -> Array:  # type: ignore[override]
     """The exit rate of each phase, an array (..., p) for p <= 4096."""
     return self._dense()[1]
+
+  def _scaled(self, factor: Array) -> Self:
+    given = self._arrays()
+    params, edge_values = time_units.scaled_weights(
+      self.graph, self.params, given["edge_values"], factor
+    )
+    start = given["initial_probs"]
+    is_replaced = params is None and self.params is not None
+    if start is None and is_replaced and time_units.has_free_start(self.graph):
+      start = self.graph.initial_probs(self.params)
+    return self.copy(
+      params=params, edge_values=edge_values, initial_probs=start
+    )

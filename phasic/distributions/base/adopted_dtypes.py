@@ -29,6 +29,8 @@ MODE = "numpy"
 _T = TypeVar("_T")
 _SINGLE = "float32"
 _WITHIN = "distribution"
+# Special methods whose results adopt dtypes as those of public methods do.
+_OPERATORS = ("__getitem__", "__mul__", "__rmul__")
 _NUMBERS = frozenset((bool, complex, float, int, str))
 
 
@@ -42,7 +44,7 @@ def adapt(cls: type) -> None:
     for name, x in list(vars(cls).items()):
       if name == "__init__":
         setattr(cls, name, _constructing(x))
-      elif not is_own or (name.startswith("_") and name != "__getitem__"):
+      elif not is_own or (name.startswith("_") and name not in _OPERATORS):
         continue
       elif isinstance(x, classmethod):
         setattr(cls, name, classmethod(_making(x.__func__)))

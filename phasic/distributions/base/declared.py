@@ -1,12 +1,16 @@
 """Declarations of a family's parameters in the body of its class.
 
     class Erlang(NamedFamily):
+      _TIME_POWERS = {"rate": -1}
+
       concentration: declared.Count = declared.count("k, a Python int > 0.")
       rate: declared.Required = declared.array(0, "positive", "r, (...), > 0.")
 
 From the declarations a class has its constructor, with a signature; a property
 for each parameter; and the properties of those that are arrays, by which they
 are stored, checked, cut out of a batch, fitted, and known to other libraries.
+`_TIME_POWERS` has the power of time in the unit of each parameter that is an array
+or a distribution; by that a class has `dist * factor`.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import time_units
 from phasic.distributions.base import conversions
 from phasic.distributions.base import method_results
 from phasic.distributions.base import samples
@@ -207,6 +208,27 @@ class Epochs(epoch_hooks.EpochHooks):
     # The constructor gave all arrays one dtype, so that one of them is enough.
     boundaries = {"boundaries": self._parameters["boundaries"]}
     return conversions.half_of(self) or dtypes.common_dtype(boundaries)
+
+  def _scaled(self, factor: Array) -> Self:
+    each = [
+      time_units.scaled_weights(graph, params, weights, factor)
+      for graph, params, weights in zip(
+        self._graphs(), self.params, self.edge_values, strict=True
+      )
+    ]
+    params, edge_values = zip(*each, strict=True)
+    first = self._graphs()[0]
+    if params[0] is None and time_units.has_free_start(first):
+      time_units.refuse(
+        self,
+        "initial masses of its first graph depend on parameters; give it a "
+        "graph whose initial masses do not, and edge_values / factor",
+      )
+    return self.copy(
+      params=params,
+      edge_values=edge_values,
+      boundaries=self._ends() * factor[..., None],
+    )
 
   def occupancy(self, value: ArrayLike, by_epoch: bool = False) -> Result:
     """Computes P(in phase j at time t), for all phases j.

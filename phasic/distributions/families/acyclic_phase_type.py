@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self, Unpack
+from collections.abc import Mapping
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 import numpy as onp
@@ -52,6 +53,12 @@ class AcyclicPhaseType(named_family.NamedFamily):
     Q.-M. He, H. Zhang, Spectral polynomial algorithms for computing bi-diagonal
       representations for phase type distributions, Stochastic Models 22, 2006.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "initial_probs": 0,
+    "rates": -1,
+    "prob_zero": 0,
+  }
 
   initial_probs: declared.Required = declared.array(
     1,

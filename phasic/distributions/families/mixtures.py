@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy as onp
@@ -45,6 +45,10 @@ class Hyperexponential(named_family.NamedFamily):
   """
 
   _FALLS = True
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "mixture_probs": 0,
+    "rates": -1,
+  }
 
   mixture_probs: declared.Required = declared.array(
     1,
@@ -113,6 +117,11 @@ class HyperErlang(named_family.NamedFamily):
     A. Thummler, P. Buchholz, M. Telek, A novel approach for phase-type fitting
       with the EM algorithm, IEEE Trans. Dependable Secure Comput. 3, 2006.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "mixture_probs": 0,
+    "rates": -1,
+  }
 
   mixture_probs: declared.Required = declared.array(
     1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self, Unpack
+from typing import ClassVar, Self, Unpack
 
 import numpy as np
 import numpy as onp
@@ -46,6 +46,8 @@ class Erlang(named_family.NamedFamily):
     W. Feller, An introduction to probability theory and its applications,
       vol. 2, 1971, sec. I.3.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"rate": -1}
 
   concentration: declared.Count = declared.count(
     "k, a Python int > 0, for all of the batch."
@@ -99,6 +101,8 @@ class Hypoexponential(named_family.NamedFamily):
     S. M. Ross, Introduction to probability models, 2019, sec. 5.2.4.
   """
 
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"rates": -1}
+
   rates: declared.Required = declared.array(
     1,
     "positive",
@@ -150,6 +154,11 @@ class Coxian(named_family.NamedFamily):
     A. Cumani, On the canonical representation of homogeneous Markov processes
       modelling failure-time distributions, Microelectron. Reliab. 22, 1982.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "progression_rates": -1,
+    "exit_rates": -1,
+  }
 
   progression_rates: declared.Required = declared.array(
     1, "nonnegative", "a_i, (..., p - 1), >= 0, per unit of time."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
+from typing import ClassVar
 
 import numpy as np
 import numpy as onp
@@ -45,6 +46,8 @@ class Equilibrium(wrapped_distribution.OnSamePhases):
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, sec.
       2.4.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"distribution": 1}
 
   def _is_plausible(self, known: Mapping[str, ParameterValue]) -> bool:
     model = plausible.host_model(self.distribution._chain())

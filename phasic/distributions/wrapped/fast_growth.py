@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar, NoReturn
+
 import numpy as np
 import numpy as onp
 
+from phasic.distributions.absorption import time_units
 from phasic.distributions.base import declared
 from phasic.distributions.wrapped import far_times
 from phasic.distributions.wrapped import transformed_phase_type
@@ -43,6 +47,8 @@ class MatrixPareto(transformed_phase_type.TransformedPhaseType):
     H. Albrecher, M. Bladt, Inhomogeneous phase-type distributions and heavy
       tails, J. Appl. Probab. 56, 2019.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"distribution": 0, "scale": 1}
 
   scale: declared.Required = declared.array(
     0, "positive", "c, (...), > 0, in the unit of Y."
@@ -147,6 +153,15 @@ class MatrixLogNormal(transformed_phase_type.TransformedPhaseType):
     0, "positive", "k, (...), > 0."
   )
 
+  def _scaled(self, factor: Array) -> NoReturn:
+    del factor
+    time_units.refuse(
+      self,
+      "the family has one unit of time, in which Y + 1 is exp(X^(1/k)); "
+      "MatrixLogLogistic and MatrixPareto have a scale, or evaluate methods at "
+      "value / factor",
+    )
+
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
     return np.expm1(far_times.root(x, k))
@@ -221,6 +236,12 @@ class MatrixLogLogistic(transformed_phase_type.TransformedPhaseType):
     H. Albrecher, M. Bladt, J. Yslas, Fitting inhomogeneous phase-type
       distributions to data, Scand. J. Statist. 49, 2022.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "distribution": 0,
+    "scale": 1,
+    "concentration": 0,
+  }
 
   scale: declared.Required = declared.array(
     0, "positive", "c, (...), > 0, in the unit of Y."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
+from typing import ClassVar
 
 import numpy as np
 import numpy as onp
@@ -40,6 +41,8 @@ class ResidualLife(wrapped_distribution.OnSamePhases):
   References:
     M. F. Neuts, Matrix-geometric solutions in stochastic models, 1981, ch. 2.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"distribution": 1, "time": 1}
 
   time: declared.Required = declared.array(
     0,

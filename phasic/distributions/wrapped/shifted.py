@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 import math
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy as onp
@@ -68,6 +68,7 @@ class Shifted(wrapped_distribution.HeldAround):
     jumps=True,
   )
 
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {"distribution": 1, "delay": 1}
   _WRAPS = comparable.Comparable
   _WRAPPED_RULE = "a distribution of one number"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+import math
+from typing import ClassVar, Self
+
 import numpy as np
 import numpy as onp
 
@@ -42,6 +46,12 @@ class MatrixWeibull(transformed_phase_type.TransformedPhaseType):
   concentration: declared.Required = declared.array(
     0, "positive", "k, (...), > 0."
   )
+
+  def _scaled(self, factor: Array) -> Self:
+    # The variable c Y is (c^k X)^(1/k).
+    power = factor ** self._arrays()["concentration"]
+    power = np.where(power < math.inf, power, math.nan)
+    return self.copy(distribution=self.distribution._scaled(power))
 
   def _forward(self, x: Array) -> Array:
     k = self._own()["concentration"]
@@ -101,6 +111,11 @@ class MatrixGompertz(transformed_phase_type.TransformedPhaseType):
   """
 
   _GROWS_SLOWLY = True
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "distribution": 1,
+    "growth_rate": -1,
+  }
 
   growth_rate: declared.Required = declared.array(
     0, "positive", "b, (...), > 0, per unit of Y."

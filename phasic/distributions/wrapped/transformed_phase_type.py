@@ -52,6 +52,10 @@ class TransformedPhaseType(transformed_times.TransformedTimes):
   The mode is known where X is Erlang's (or has one phase), and is zero where X
   is hyperexponential and h' does not grow; else it raises NotImplementedError.
 
+  A subclass has `dist * factor` if its `_TIME_POWERS` gives the power of time in
+  the unit of each parameter by name, "distribution" among them: 1 of a time, -1
+  of a rate, 0 of a pure number; {"distribution": 0.5} in the example.
+
   Example: the square of an exponential time, with P(Y > y) = exp(-sqrt(y)).
 
     >>> import numpy as np

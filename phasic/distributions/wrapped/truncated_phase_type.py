@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import dataclasses
 import math
+from typing import ClassVar
 
 import numpy as np
 import numpy as onp
@@ -59,6 +60,12 @@ class TruncatedPhaseType(truncated_statistics.TruncatedStatistics):
   References:
     J. P. Klein, M. L. Moeschberger, Survival analysis, 2003, ch. 3.4.
   """
+
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "distribution": 1,
+    "low": 1,
+    "high": 1,
+  }
 
   low: declared.Required = declared.array(
     0,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -36,6 +37,10 @@ class ZeroInflated(wrapped_distribution.OnSamePhases):
 
   # The masses are the masses of X, whose sum may differ from one.
   _FREE_START = True
+  _TIME_POWERS: ClassVar[Mapping[str, float]] = {
+    "distribution": 1,
+    "prob_zero": 0,
+  }
   _WRAPPED_RULE = (
     "of phase type; truncate and delay last, e.g. "
     "TruncatedPhaseType(ZeroInflated(X, z), 0.0, high)"
