@@ -152,10 +152,10 @@ def with_zeros(
     if not onp.any(back):
       return optimum
     # The likelihood increases if these entries leave zero: they become positive
-    # again, and are not tried at zero any more.
+    # again, and are not tried at zero any more. They restart where their
+    # logarithms have slopes, which they lack if the search began next to zero.
     never = never | back
-    lost = onp.logical_not(where.is_inside(before.entries))
-    again = onp.where(lost, _SMALL * scale, before.entries)
+    again = onp.maximum(before.entries, _SMALL * scale)
     again = where.balanced(onp.where(back, again, optimum.entries))
     risen = optimizer.polish(optimizer.maximize(again))
     if not risen.log_likelihood >= optimum.log_likelihood:

@@ -50,6 +50,17 @@ class EndsTest(test_case.TestCase):
     self.assert_close(value, 2.0 * rate, 1e-6)
     self.assert_close(error, 2.0 * rate / onp.sqrt(400.0), 1e-3)
 
+  def test_starts_beside_zero(self):
+    # The logarithm of a tiny rate has no slope: the search does not move it.
+    values = onp.random.default_rng(1).gamma(1.6, 1.0, 100)
+    data = inference.Observations.exact(values)
+    ends = [
+      inference.fit_mle(pd.Coxian([1.0], [exit_rate, 1.0]), data, starts=())
+      for exit_rate in (1e-12, 0.3)
+    ]
+    likelihoods = [fit.log_likelihood for fit in ends]
+    self.assert_close(likelihoods[0], likelihoods[1], 1e-9)
+
   def test_a_phase_with_two_rates_like_another(self):
     # An exponential law and one of four stages: with two phases the optimum has
     # equal total rates, of which the first is the sum of two.
