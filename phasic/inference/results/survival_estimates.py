@@ -190,7 +190,7 @@ def predicted_survival(
   curves = []
   for first, chunk_seed in zip(firsts, seeds, strict=True):
     one, other = random.split_seed(chunk_seed)
-    values = _values(draws[first : first + step], entry, one)
+    values = sample_after(draws[first : first + step], entry, one)
     missing = onp.any(values != values, axis=1)
     if onp.any(missing):
       raise ValueError(
@@ -198,44 +198,67 @@ def predicted_survival(
         "predictions need finite draws; drop them or refit"
       )
     shares = random.uniform(other, values.shape, "float32")
-    ends = _censoring_times(times, events, entry, host_values("shares", shares))
+    ends = censoring_times(times, events, entry, host_values("shares", shares))
     for value, end in zip(values, ends, strict=True):
       estimate = product_limit(onp.minimum(value, end), value <= end, entry)
       curves.append(_at(estimate.surv_times, estimate.surv_prob, at))
   return onp.stack(curves)
 
 
-def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
-  """Samples X given X > entry from each draw, (draws, n)."""
+def sample_after(
+  distribution: Distribution, entry: onp.ndarray, seed: Seed
+) -> onp.ndarray:
+  """Samples X given X > entry, once for each of n times of entry.
+
+  Args:
+    distribution: a distribution with any batch shape.
+    entry: (n,), below zero for none.
+    seed: of the samples.
+
+  Returns:
+    The samples, (batch..., n).
+  """
   n = len(entry)
   if onp.all(entry < 0):
-    return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
-  start = onp.asarray(onp.maximum(entry, 0.0)[:, None], draws.dtype)
-  at_entry = host_values("draws", draws.log_survival_function(start))
+    sampled = distribution.sample(n, seed=seed)
+    return onp.moveaxis(host_values("samples", sampled), 0, -1)
+  column = onp.reshape(entry, (n,) + (1,) * len(distribution.batch_shape))
+  start = onp.asarray(onp.maximum(column, 0.0), distribution.dtype)
+  at_entry = host_values("samples", distribution.log_survival_function(start))
   sampling_seed = random.sanitize_seed(seed)
-  spent = random.exponential(sampling_seed, onp.shape(at_entry), draws.dtype)
-  left = onp.where(entry[:, None] < 0, 0.0, at_entry)
-  left = onp.asarray(left - host_values("draws", spent), draws.dtype)
-  sampled = host_values("draws", draws.quantile_log_survival(left))
+  spent = random.exponential(
+    sampling_seed, onp.shape(at_entry), distribution.dtype
+  )
+  left = onp.where(column < 0, 0.0, at_entry)
+  left = onp.asarray(left - host_values("samples", spent), distribution.dtype)
+  sampled = host_values("samples", distribution.quantile_log_survival(left))
   # A value must exceed its entry time, also after rounding.
   after = onp.nextafter(start, onp.inf)
-  if draws.support.constraint == "nonnegative_integer":
+  if distribution.support.constraint == "nonnegative_integer":
     after = onp.floor(start) + 1.0
-  least = onp.where(entry[:, None] < 0, 0.0, after)
-  return onp.transpose(onp.maximum(sampled, least))
+  least = onp.where(column < 0, 0.0, after)
+  return onp.moveaxis(onp.maximum(sampled, least), 0, -1)
 
 
-def _censoring_times(
+def censoring_times(
   times: onp.ndarray,
   events: onp.ndarray,
   entry: onp.ndarray,
   shares: onp.ndarray,
+  weights: onp.ndarray | None = None,
 ) -> onp.ndarray:
-  """Returns censoring times, known or sampled, (draws, n).
+  """Returns censoring times, known or sampled, (..., n).
 
   They are known for censored observations. For an event the time is sampled
   from the Kaplan-Meier estimate of the censoring times, given that it is not
   before the event; it is inf with the probability that the estimate leaves.
+
+  Args:
+    times: (n,), of events and censorings.
+    events: (n,), which times are events.
+    entry: (n,), below zero for none.
+    shares: (..., n), uniform random numbers.
+    weights: (n,), how often each time was observed, or None for once.
   """
   limits = onp.where(events, onp.inf, times)
   known_times = onp.broadcast_to(limits, shares.shape)
@@ -243,7 +266,7 @@ def _censoring_times(
     return known_times
   # If an event and a censoring have the same time, the event comes first.
   left = onp.where(events, onp.nextafter(times, -onp.inf), times)
-  known = product_limit(left, onp.logical_not(events), entry)
+  known = product_limit(left, onp.logical_not(events), entry, weights)
   before = _at(known.surv_times, known.surv_prob, left)
   index = onp.searchsorted(
     -onp.asarray(known.surv_prob), -(shares * before), side="right"

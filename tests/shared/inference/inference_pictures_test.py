@@ -178,7 +178,7 @@ class PicturesTest(test_case.TestCase):
     entry = onp.full(5, -1.0)
     # One of the three at risk after 2 is censored.
     shares = onp.asarray([[0.65] * 5, [0.68] * 5, [0.3] * 5])
-    found = survival_estimates._censoring_times(times, events, entry, shares)
+    found = survival_estimates.censoring_times(times, events, entry, shares)
     onp.testing.assert_array_equal(
       found,
       [
