@@ -313,6 +313,14 @@ ROOMS = {
         "inference/results",
         "inference/mle"
     ],
+    "inference/resampling": [
+        "internal",
+        "distributions/base",
+        "inference/parameters",
+        "inference/data",
+        "inference/results",
+        "inference/mle"
+    ],
     "inference/plots": [
         "internal",
         "distributions/base",

@@ -4,6 +4,12 @@ Written by `make format`; do not edit.
 """
 
 HELPERS = {
+    "bootstrap_data": {
+        "helpers": [],
+        "rooms": [
+            "inference/resampling"
+        ]
+    },
     "chain_cases": {
         "helpers": [
             "family_cases"
@@ -383,6 +389,15 @@ TESTS = {
             "inference/selection",
             "inference/plots",
             "config"
+        ]
+    },
+    "resampling/resampling_tests": {
+        "helpers": [
+            "bootstrap_data",
+            "test_case"
+        ],
+        "rooms": [
+            "inference/resampling"
         ]
     },
     "interop/latent_atoms_test": {

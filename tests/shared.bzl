@@ -317,6 +317,14 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "resampling/resampling_tests": dict(
+        files = [
+            "resampling/bootstrap_intervals_test",
+            "resampling/bootstrap_test",
+            "resampling/resamples_test",
+        ],
+        tags = {"tf": {"slow": "traces each fit"}},
+    ),
     "interop/latent_atoms_test": dict(
         files = ["interop/latent_atoms_test"],
         disabled = {"numpy": "TensorFlow Probability has no NumPy distributions here"},

@@ -16,6 +16,8 @@ from phasic.inference.plots.hazard_pictures import plot_hazard
 from phasic.inference.plots.pictures import plot_posterior_predictive
 from phasic.inference.plots.pictures import plot_quantiles
 from phasic.inference.plots.pictures import plot_survival
+from phasic.inference.resampling.bootstrap import bootstrap
+from phasic.inference.resampling.resampled_fits import Bootstrap
 from phasic.inference.results.confidence import ConfidenceInterval
 from phasic.inference.results.fits import Fit
 from phasic.inference.results.model_fits import ModelFit
@@ -33,6 +35,7 @@ from phasic.inference.starts.initial_guess import initial_guess
 from phasic.inference.starts.moment_matching import match_moments
 
 __all__ = [
+  "Bootstrap",
   "Choice",
   "ConfidenceInterval",
   "EmStep",
@@ -49,6 +52,7 @@ __all__ = [
   "Uncertainty",
   "Unconstrained",
   "add_phase",
+  "bootstrap",
   "choose_num_phases",
   "em_step",
   "fit_em",

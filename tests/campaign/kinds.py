@@ -167,10 +167,12 @@ KINDS: dict[str, _Kind] = {
     ("cause", "seed", "max_phases", "state", "num_fixed"), _COUNT
   ),
   **dict.fromkeys(("source", "target", "num_groups", "num_starts"), _COUNT),
+  "num_resamples": _COUNT,
   **dict.fromkeys(("validate_args", "allow_nan_stats", "discrete"), _FLAG),
   **dict.fromkeys(("allow_never_absorbing", "progress", "by_epoch"), _FLAG),
   **dict.fromkeys(("second_order", "joint", "nondifferentiable"), _FLAG),
   **dict.fromkeys(("label", "axes", "structure"), _NONE),
+  **dict.fromkeys(("clusters", "executor"), _NONE),
   **dict.fromkeys(("exit_rates", "exit_probs", "state_maps"), _NONE),
   **dict.fromkeys(("edge_values", "impulse_rewards", "network"), _NONE),
   **dict.fromkeys(("abstract", "jvp", "vjp", "transpose", "portable"), _NONE),
@@ -179,7 +181,7 @@ KINDS: dict[str, _Kind] = {
   **dict.fromkeys(("params", "parameters"), _RATES),
   **dict.fromkeys(("graph", "graphs"), _GRAPHS),
   **dict.fromkeys(("observations", "data", "draws"), _DATA_KIND),
-  **dict.fromkeys(("smaller", "larger"), _plain(INSTANCES["Fit"])),
+  **dict.fromkeys(("smaller", "larger", "fit"), _plain(INSTANCES["Fit"])),
   **dict.fromkeys(
     ("fixed", "tied", "free", "starts"), _plain("()", "['rate']")
   ),
@@ -199,7 +201,9 @@ KINDS: dict[str, _Kind] = {
   "tail": _plain("1e-30", "1e-3", "0.0"),
   "concentration": _plain("1", "2", "3", "0.5", "[1, 2]", "2.0"),
   "sample_shape": _plain("()", "(2,)", "3", "(2, 0)", "(2, 3)"),
-  "method": _plain("'log_prob'", "'mean'", "'quantile'", "'sample'", "'no'"),
+  "method": _plain(
+    "'log_prob'", "'mean'", "'quantile'", "'sample'", "'no'", "'cases'"
+  ),
   "kind": _plain("'log_prob'", "'log_survival_function'", "'no'"),
   "quantity": _plain("lambda d: d.mean()"),
   "criterion": _plain("'bic'", "'aic'", "'no'"),

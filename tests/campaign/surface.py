@@ -26,6 +26,7 @@ LEFT_OUT = {
 _RESULTS = (
   *("Choice", "EmStep", "LikelihoodRatio", "Maximum", "Record", "Lumped"),
   *("SurvivalEstimate", "Unconstrained", "Uncertainty", "EventChain", "Edge"),
+  *("Bootstrap", "ConfidenceInterval"),
   *("ExpectedStatistics", "PiecewiseConstantLimit", "JumpChain", "Absorbed"),
   *("ParameterProperties", "ReparameterizationType", "Event", "ArraySpec"),
   *("BoundFunction", "MultilinearFunction", "NativeOp", "ArrayCode"),

@@ -91,6 +91,24 @@ def _choice(x: Substrate) -> Any:
   return found.criterion, facts, _facts(found.best)
 
 
+def _bootstrap(x: Substrate) -> Any:
+  fit = x.inference.fit_mle(x.exponential(), _right_censored(x))
+  # Resamples of a seed are the same everywhere.
+  results = [
+    x.inference.bootstrap(fit, 3, seed=1, method=method)
+    for method in ("cases", "parametric")
+  ]
+  return [
+    (
+      result.entries,
+      result.standard_error_of("mean"),
+      result.confidence_interval("mean", method="normal"),
+      result.distribution(0),
+    )
+    for result in results
+  ]
+
+
 EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
   "em_step": lambda x: x.inference.em_step(x.coxian(), x.data()),
   "kaplan_meier": lambda x: x.inference.kaplan_meier(
@@ -107,6 +125,7 @@ EXACT_CALLS: dict[str, Callable[[Substrate], Any]] = {
   "add_phase": lambda x: x.inference.add_phase(x.coxian()),
 }
 FITS: dict[str, Callable[[Substrate], Any]] = {
+  "bootstrap": _bootstrap,
   "choose_num_phases": _choice,
   "fit_em": lambda x: _facts(x.wider_fit),
   "fit_mle": lambda x: _facts(x.fit),
@@ -155,7 +174,9 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
 }
 # Classes of which the functions above return instances.
 STRUCTURES = (
+  "Bootstrap",
   "Choice",
+  "ConfidenceInterval",
   "EmStep",
   "Fit",
   "LikelihoodRatio",

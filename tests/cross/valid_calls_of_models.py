@@ -211,6 +211,14 @@ def fits() -> Iterator[Call]:
   )
   yield call(i.unconstrained, dist=coxian, **names)
   yield call(small.standard_error_of, f=lambda dist: dist.mean())
+  resamples = {"num_resamples": 2, "seed": 0, "method": "cases"}
+  resamples |= {"clusters": None, "executor": None, "progress": False}
+  yield call(i.bootstrap, fit=small, **resamples)
+  result = i.bootstrap(small, 2)
+  yield call(result.distribution, i=1)
+  yield call(result.standard_error_of, f=lambda dist: dist.mean())
+  interval = {"confidence_level": 0.9, "method": "normal"}
+  yield call(result.confidence_interval, f=lambda dist: dist.mean(), **interval)
 
 
 def plots() -> Iterator[Call]:

@@ -24,6 +24,7 @@ _ROOMS = {
   "mle": "Maximum likelihood",
   "models": "Ready models",
   "parts": "Parts of a graph",
+  "resampling": "The bootstrap",
   "results": "Results of fits",
   "rewards": "Rewards",
   "selection": "Choice between models",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as onp
 
+from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
@@ -190,7 +191,7 @@ def predicted_survival(
   curves = []
   for first, chunk_seed in zip(firsts, seeds, strict=True):
     one, other = random.split_seed(chunk_seed)
-    values = sample_after(draws[first : first + step], entry, one)
+    values = _values(draws[first : first + step], entry, one)
     missing = onp.any(values != values, axis=1)
     if onp.any(missing):
       raise ValueError(
@@ -205,39 +206,45 @@ def predicted_survival(
   return onp.stack(curves)
 
 
-def sample_after(
-  distribution: Distribution, entry: onp.ndarray, seed: Seed
+def _values(draws: Distribution, entry: onp.ndarray, seed: Seed) -> onp.ndarray:
+  """Samples X given X > entry from each draw, (draws, n)."""
+  n = len(entry)
+  if onp.all(entry < 0):
+    return onp.transpose(host_values("draws", draws.sample(n, seed=seed)))
+  shape = (n, *inferring.batch_shape(draws))
+  sampling_seed = random.sanitize_seed(seed)
+  spent = random.exponential(sampling_seed, shape, draws.dtype)
+  return values_after(draws, entry, host_values("draws", spent))
+
+
+def values_after(
+  distribution: Distribution, entry: onp.ndarray, spent: onp.ndarray
 ) -> onp.ndarray:
-  """Samples X given X > entry, once for each of n times of entry.
+  """Samples X given X > entry, by inversion.
 
   Args:
     distribution: a distribution with any batch shape.
     entry: (n,), below zero for none.
-    seed: of the samples.
+    spent: random numbers of the unit exponential distribution, (n, batch...).
 
   Returns:
     The samples, (batch..., n).
   """
-  n = len(entry)
-  if onp.all(entry < 0):
-    sampled = distribution.sample(n, seed=seed)
-    return onp.moveaxis(host_values("samples", sampled), 0, -1)
-  column = onp.reshape(entry, (n,) + (1,) * len(distribution.batch_shape))
-  start = onp.asarray(onp.maximum(column, 0.0), distribution.dtype)
-  at_entry = host_values("samples", distribution.log_survival_function(start))
-  sampling_seed = random.sanitize_seed(seed)
-  spent = random.exponential(
-    sampling_seed, onp.shape(at_entry), distribution.dtype
-  )
-  left = onp.where(column < 0, 0.0, at_entry)
-  left = onp.asarray(left - host_values("samples", spent), distribution.dtype)
-  sampled = host_values("samples", distribution.quantile_log_survival(left))
+  dtype = distribution.dtype
+  column = onp.reshape(entry, (len(entry),) + (1,) * (onp.ndim(spent) - 1))
+  start = onp.asarray(onp.maximum(column, 0.0), dtype)
+  left = -spent
+  if onp.any(entry >= 0):
+    at_entry = distribution.log_survival_function(start)
+    left = left + onp.where(column < 0, 0.0, host_values("draws", at_entry))
+  sampled = distribution.quantile_log_survival(onp.asarray(left, dtype))
   # A value must exceed its entry time, also after rounding.
   after = onp.nextafter(start, onp.inf)
   if distribution.support.constraint == "nonnegative_integer":
     after = onp.floor(start) + 1.0
   least = onp.where(column < 0, 0.0, after)
-  return onp.moveaxis(onp.maximum(sampled, least), 0, -1)
+  values = onp.maximum(host_values("draws", sampled), least)
+  return onp.moveaxis(values, 0, -1)
 
 
 def censoring_times(

@@ -1,0 +1,1 @@
+"""Resamples of the data of a fit, and fits to them: the bootstrap."""

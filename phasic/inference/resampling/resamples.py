@@ -1,0 +1,234 @@
+"""Resamples of the observations of a fit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as onp
+
+from phasic.distributions.base import inferring
+from phasic.distributions.base.distribution import Distribution
+from phasic.inference.data import observations as observations_lib
+from phasic.inference.parameters.host_values import host_values
+from phasic.inference.results import fits
+from phasic.inference.results import survival_estimates
+from phasic.internal import raw_arguments
+from phasic.internal import static
+
+Observations = observations_lib.Observations
+METHODS = ("cases", "parametric")
+_WAY_OUT = "use method='cases'"
+
+
+def check(
+  fit: fits.Fit, method: str, clusters: object = None
+) -> onp.ndarray | None:
+  """Raises unless a fit's observations can be resampled.
+
+  Args:
+    fit: the fit.
+    method: one of `METHODS`.
+    clusters: a label of each observation, (n,), or None.
+
+  Returns:
+    The numbers of the observations' clusters, (n,), or None without clusters.
+    An observation of weight zero has the number -1.
+
+  Raises:
+    TypeError: labels of clusters cannot be compared with each other.
+    ValueError: the method is unknown, the observations are not a sample or, for
+      parametric resamples, are not exact or right-censored or have an event
+      without a cause; or clusters do not fit.
+  """
+  raw_arguments.check_string("method", method)
+  if method not in METHODS:
+    raise ValueError(
+      f"method is {raw_arguments.shown(method)}: it must be one of {METHODS}"
+    )
+  lower, upper, weights = observations_lib.host_arrays(fit.observations)
+  if len(lower) > 1 and onp.sum(weights) < 1.0 + 1e-9:
+    raise ValueError(
+      f"the weights of the observations sum to {onp.sum(weights):g}: they must "
+      "be counts, as a bootstrap needs a sample; give counts as weights"
+    )
+  if method == "cases":
+    return None if clusters is None else _numbered(clusters, weights)
+  if clusters is not None:
+    raise ValueError(
+      "clusters are given, and method is 'parametric': values from the fitted "
+      f"distribution are independent; {_WAY_OUT}"
+    )
+  events = lower == upper
+  known = events | ((lower >= 0) & (upper == math.inf)) | (weights == 0)
+  if not onp.all(known):
+    i = int(onp.argmin(known))
+    raise ValueError(
+      f"observation {i} is from {lower[i]:g} to {upper[i]:g}: for parametric "
+      "resamples it must be exact or right-censored, since times of other "
+      f"inspections are not known; {_WAY_OUT}"
+    )
+  if fit.observations.cause is not None:
+    cause = host_values("cause", fit.observations.cause)
+    lost = events & (weights > 0) & (cause < 0)
+    if onp.any(lost):
+      i = int(onp.argmax(lost))
+      raise ValueError(
+        f"cause[{i}] is -1: for parametric resamples the cause of each event "
+        f"must be known; {_WAY_OUT}"
+      )
+  return None
+
+
+def resample(
+  fit: fits.Fit,
+  method: str,
+  random: onp.random.Generator,
+  clusters: onp.ndarray | None = None,
+) -> Observations:
+  """Draws new observations, as `bootstrap` describes.
+
+  Args:
+    fit: the fit.
+    method: one of `METHODS`.
+    random: the source of random numbers.
+    clusters: what `check` returned.
+  """
+  if method == "cases":
+    return _cases(fit.observations, random, clusters)
+  return _parametric(fit.distribution, fit.observations, random)
+
+
+def _cases(
+  observations: Observations,
+  random: onp.random.Generator,
+  clusters: onp.ndarray | None,
+) -> Observations:
+  """Draws observations, or clusters, with replacement.
+
+  How often they were drawn becomes their weight, so that arrays keep shapes.
+  """
+  # The upper ends are None if all observations are exact.
+  lower, upper, _, entry, cause = observations.counting()
+  _, _, weights = observations_lib.host_arrays(observations)
+  kept = weights > 0
+  if clusters is not None:
+    num_clusters = int(onp.max(clusters)) + 1
+    counts = _counts(random, onp.ones(num_clusters))
+    new = onp.where(kept, weights * counts[clusters], 0.0)
+  elif _are_counts(weights):
+    new = _counts(random, weights)
+  else:
+    new = weights * _counts(random, onp.where(kept, 1.0, 0.0))
+  new = onp.asarray(new, static.dtype_name(lower))
+  return Observations(lower, upper, new, entry, cause)
+
+
+def _parametric(
+  distribution: Distribution,
+  observations: Observations,
+  random: onp.random.Generator,
+) -> Observations:
+  """Draws values from the fitted distribution, and censors them."""
+  lower, upper, weights = observations_lib.host_arrays(observations)
+  entry = onp.full_like(lower, -1.0)
+  if observations.entry is not None:
+    entry = host_values("entry", observations.entry)
+  rows = onp.flatnonzero(weights > 0)
+  new_weights: onp.ndarray | None = None
+  if _are_counts(weights):
+    rows = onp.repeat(rows, onp.asarray(weights[rows], int))
+  else:
+    new_weights = weights[rows]
+  times, entry = lower[rows], entry[rows]
+  events = times == upper[rows]
+  spent = random.standard_exponential(len(rows))
+  values = survival_estimates.values_after(distribution, entry, spent)
+  ends = survival_estimates.censoring_times(
+    times, events, entry, random.random(len(rows)), new_weights
+  )
+  seen = values <= ends
+  times = onp.minimum(values, ends)
+  dtype = static.dtype_name(observations.lower)
+  cause = None
+  if observations.cause is not None:
+    drawn = _drawn_causes(distribution, onp.asarray(times, dtype), random)
+    cause = onp.where(seen, drawn, -1)
+  return Observations(
+    onp.asarray(times, dtype),
+    None
+    if onp.all(events)
+    else onp.asarray(onp.where(seen, times, math.inf), dtype),
+    None if new_weights is None else onp.asarray(new_weights, dtype),
+    None if observations.entry is None else onp.asarray(entry, dtype),
+    cause,
+  )
+
+
+def _drawn_causes(
+  distribution: Distribution, times: onp.ndarray, random: onp.random.Generator
+) -> onp.ndarray:
+  """Draws the cause of an event at each time; -1 where no cause is possible."""
+  causes = inferring.causes(distribution) or ()
+  logs = onp.stack(
+    [
+      host_values(
+        "terms",
+        Observations(
+          times, cause=onp.full(len(times), number, onp.int32)
+        ).log_likelihood_terms(distribution),
+      )
+      for number in range(len(causes))
+    ]
+  )
+  largest = onp.max(logs, axis=0)
+  sums = onp.cumsum(
+    onp.exp(logs - onp.where(largest > -math.inf, largest, 0.0)), axis=0
+  )
+  drawn = onp.sum(sums <= random.random(len(times)) * sums[-1], axis=0)
+  return onp.asarray(onp.where(sums[-1] > 0, drawn, -1), onp.int32)
+
+
+def _are_counts(weights: onp.ndarray) -> bool:
+  """Returns whether weights are whole numbers: how often a row was observed."""
+  return bool(onp.all(weights == onp.floor(weights)))
+
+
+def _counts(random: onp.random.Generator, sizes: onp.ndarray) -> onp.ndarray:
+  """Draws rows with probabilities proportional to sizes, and counts them.
+
+  The sum of the sizes is the number of draws.
+  """
+  total = onp.sum(sizes)
+  counts = random.multinomial(int(total), sizes / total)
+  return onp.asarray(counts, onp.float64)
+
+
+def _numbered(clusters: object, weights: onp.ndarray) -> onp.ndarray:
+  """Checks labels of clusters, and returns numbers in their place, (n,)."""
+  labels = raw_arguments.host_array(clusters, "clusters")
+  if onp.shape(labels) != onp.shape(weights):
+    raise ValueError(
+      f"clusters has shape {onp.shape(labels)}: it must be "
+      f"{onp.shape(weights)}, one label for each observation"
+    )
+  lost = onp.asarray(labels != labels, bool)
+  if onp.any(lost):
+    raise ValueError(
+      f"clusters[{int(onp.argmax(lost))}] is NaN: each observation needs the "
+      "label of its cluster; give observations of their own a label each"
+    )
+  kept = weights > 0
+  try:
+    names, places = onp.unique(labels[kept], return_inverse=True)
+  except TypeError:
+    raise TypeError(
+      "clusters has labels of different types: they must be numbers or strings"
+    ) from None
+  if len(names) < 2:
+    raise ValueError(
+      f"clusters has {len(names)} label: there must be at least two clusters, "
+      "which are drawn whole"
+    )
+  numbers = onp.full(len(labels), -1)
+  numbers[kept] = places
+  return numbers
