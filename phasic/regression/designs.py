@@ -214,12 +214,45 @@ def _laid_out(
   return RegressionData(parts, order, observations.weights)
 
 
+def rows_of(data: RegressionData) -> Rows:
+  """Returns the numbers of the observed subjects in their order."""
+  order = _order(data)
+  parts = [layouts.rows(part) for part in data.parts]
+  sizes = [len(part.index) for part in parts]
+  return Rows(
+    {
+      name: onp.concatenate([part.designs[name] for part in parts])[order]
+      for name in parts[0].designs
+    },
+    {
+      name: onp.concatenate([part.offsets[name] for part in parts])[order]
+      for name in parts[0].offsets
+    },
+    onp.repeat(onp.arange(len(sizes)), sizes)[order],
+  )
+
+
+def with_observations(
+  spec: specs.Spec,
+  data: RegressionData,
+  observations: inference.Observations,
+) -> RegressionData:
+  """Returns the data of the same subjects with other times."""
+  laid_out = _laid_out(spec, observations, rows_of(data))
+  return laid_out._replace(weights=data.weights)
+
+
+def _order(data: RegressionData) -> onp.ndarray | slice:
+  """Returns where in the joined parts each observation is."""
+  if data.order is None:
+    return slice(None)
+  return onp.asarray(static.concrete(data.order))
+
+
 def observations(data: RegressionData) -> inference.Observations:
   """Returns the observed times in their order, without weights."""
   flat = [layouts.flat(part) for part in data.parts]
-  order: onp.ndarray | slice = slice(None)
-  if data.order is not None:
-    order = onp.asarray(static.concrete(data.order))
+  order = _order(data)
   columns: dict[str, Any] = {}
   for name in ("lower", "upper", "entry", "cause"):
     arrays = [getattr(x, name) for x in flat]

@@ -132,6 +132,46 @@ def flat(part: Part) -> inference.Observations:
   return _picked(observations, (index // length, index % length))  # type: ignore[arg-type]
 
 
+class PartRows(NamedTuple):
+  """The numbers of the n subjects of a part.
+
+  Attributes:
+    index: (n,), where each is in the flat layout.
+    designs: columns (n, k), by name of the effect.
+    offsets: (n,), by name of the effect.
+  """
+
+  index: onp.ndarray
+  designs: Mapping[str, onp.ndarray]
+  offsets: Mapping[str, onp.ndarray]
+
+
+def rows(part: Part) -> PartRows:
+  """Returns the numbers of the subjects of a part, in their order."""
+  designs = {k: _host(x) for k, x in part.designs.items()}
+  offsets = {k: _host(x) for k, x in part.offsets.items()}
+  shape = static.shape(part.observations.lower)
+  if part.place is None:
+    return PartRows(onp.arange(shape[0]), designs, offsets)
+  index, length = _host(part.place), shape[1]
+
+  def picked(x: onp.ndarray, rank: int) -> onp.ndarray:
+    is_of_chains = onp.ndim(x) == rank
+    return (
+      x[index // length] if is_of_chains else x[index // length, index % length]
+    )
+
+  return PartRows(
+    index,
+    {name: picked(x, 2) for name, x in designs.items()},
+    {name: picked(x, 1) for name, x in offsets.items()},
+  )
+
+
+def _host(x: object) -> onp.ndarray:
+  return onp.asarray(static.concrete(x))
+
+
 def in_order(terms: Array, part: Part) -> Array:
   """Returns terms in the order of the n observations of a part."""
   if part.place is None:

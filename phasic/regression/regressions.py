@@ -317,6 +317,18 @@ class Regression(inference.LikelihoodModel):
     """Returns the observed times, without weights."""
     return designs.observations(data)
 
+  def distributions(
+    self, parameters: inference.Parameters, data: designs.RegressionData
+  ) -> distributions.Distribution:
+    """Returns a batch with the distribution of each observed subject."""
+    return self._batch(parameters, designs.rows_of(data))
+
+  def with_observations(
+    self, data: designs.RegressionData, observations: inference.Observations
+  ) -> designs.RegressionData:
+    """Returns the data of the same subjects with other times."""
+    return designs.with_observations(self._spec, data, observations)
+
   def predict(
     self, parameters: inference.Parameters, covariates: Any
   ) -> distributions.Distribution:
@@ -332,6 +344,12 @@ class Regression(inference.LikelihoodModel):
         "covariates is None: predictions need a table with a row for each subject"
       )
     rows = designs.at(self._spec, self._columns, covariates)
+    return self._batch(parameters, rows)
+
+  def _batch(
+    self, parameters: inference.Parameters, rows: designs.Rows
+  ) -> distributions.Distribution:
+    """Returns the distributions of subjects."""
     dists = [parameters[name] for name in self._distribution_names]
     dist = dists[0]
     if self._spec.strata is not None:

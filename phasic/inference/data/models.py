@@ -90,6 +90,25 @@ class LikelihoodModel:
     is_plain = isinstance(data, observations_lib.Observations)
     return data if is_plain else None
 
+  def distributions(self, parameters: Parameters, data: Any) -> Distribution:
+    """Returns a batch with the distribution of each of n observed times.
+
+    Parametric bootstraps draw from them.
+    """
+    raise NotImplementedError(
+      f"{type(self).__name__} does not say from which distributions its data "
+      "are: give it a method distributions(parameters, data)"
+    )
+
+  def with_observations(
+    self, data: Any, observations: observations_lib.Observations
+  ) -> Any:
+    """Returns the same data with other observed times."""
+    raise NotImplementedError(
+      f"{type(self).__name__} does not say how its times are replaced: give it a "
+      "method with_observations(data, observations)"
+    )
+
   def with_data(self, data: Any, covariates: Any) -> tuple[Self, Any]:
     """Returns the model and its data as the other methods take them.
 

@@ -19,6 +19,9 @@ from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
 
+# The options of fits that start from another one: those of `fit_mle`.
+_STEPS, _TOLERANCE = 2000, 1e-6
+
 
 def fit_model(
   model: models.LikelihoodModel,
@@ -77,6 +80,40 @@ def fit_model(
     record=ends.record(
       optimizer, best, tolerance, reached, [name for name, _ in tried]
     ),
+    at_bounds=limits_lib.at_bounds(where, best.entries, where.low, where.high),
+  )
+
+
+def fit_from(
+  fit: model_fits.ModelFit,
+  where: parameter_sets.ParameterSet,
+  start: onp.ndarray,
+  data: Any,
+  weights: onp.ndarray | None,
+) -> model_fits.ModelFit:
+  """Fits the model of a fit to other data or weights, from a start.
+
+  Args:
+    fit: the fit.
+    where: the map of its entries.
+    start: the values of the entries.
+    data: the data, as the model takes them.
+    weights: of the observations, (n,).
+  """
+  likelihood = model_likelihoods.ModelLikelihood(
+    fit.model, where, data, weights
+  )
+  optimizer = optimizer_lib.Optimizer(
+    where, likelihood, where.low, where.high, _STEPS, _TOLERANCE / 100
+  )
+  best, reached = ends.best_of(optimizer, [start])
+  best = ends.with_zeros(optimizer, best)
+  return fit.replaced(
+    parameters=where.value_at(where.array(best.entries)),
+    log_likelihood=likelihood.unpenalized(where, best.entries),
+    data=data,
+    weights=likelihood.weights,
+    record=ends.record(optimizer, best, _TOLERANCE, reached, ["start"]),
     at_bounds=limits_lib.at_bounds(where, best.entries, where.low, where.high),
   )
 

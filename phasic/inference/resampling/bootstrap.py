@@ -12,7 +12,9 @@ from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.resampling import refits
 from phasic.inference.resampling import resampled_fits
 from phasic.inference.resampling import resamples
+from phasic.inference.results import estimates
 from phasic.inference.results import fits
+from phasic.inference.results import model_fits
 from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
@@ -23,7 +25,7 @@ _PER_TASK = 10
 
 
 def bootstrap(
-  fit: fits.Fit[DistributionT],
+  fit: fits.Fit[DistributionT] | model_fits.ModelFit,
   num_resamples: Integer = 200,
   *,
   seed: Integer = 0,
@@ -31,7 +33,7 @@ def bootstrap(
   clusters: ArrayLike | None = None,
   executor: futures.Executor | None = None,
   progress: bool | Callable[[int], object] = False,
-) -> resampled_fits.Bootstrap[DistributionT]:
+) -> resampled_fits.Bootstrap:
   """Fits the distribution of a fit again, to resamples of its observations.
 
   With method "cases" observations are drawn with replacement. If all weights are
@@ -116,7 +118,7 @@ def bootstrap(
       f"executor is {raw_arguments.shown(executor)}: it must be an executor of "
       "concurrent.futures, or have its method submit; None for this thread"
     )
-  plan = refits.Plan(fit, method, seed, codes, fit.distribution.dtype)
+  plan = refits.Plan(fit, method, seed, codes, estimates.form_of(fit).dtype)
   size = 1 if executor is None else _PER_TASK
   parts = [
     range(first, min(first + size, num_resamples))
@@ -135,17 +137,18 @@ def bootstrap(
   _judge(messages, num_resamples)
   matrix = onp.stack(rows)
   matrix.setflags(write=False)
-  names = refits.coordinates(fit).names
+  names = estimates.form_of(fit).names
   return resampled_fits.Bootstrap(fit, method, seed, names, matrix, messages)
 
 
 def _check_fit(fit: object) -> None:
   """Raises unless the argument is a fit at a maximum that has entries."""
-  if not isinstance(fit, fits.Fit):
+  if not isinstance(fit, estimates.Estimates):
     raise TypeError(
-      f"fit is {raw_arguments.shown(fit)}: it must be a Fit, from fit_mle or fit_em"
+      f"fit is {type(fit).__name__}: it must be a Fit or ModelFit, from fit_mle or "
+      "fit_em"
     )
-  if not refits.coordinates(fit).names:
+  if not estimates.form_of(fit).names:
     raise ValueError(
       "fit has no fitted entries: there must be at least one, else all resamples "
       "have the same distribution"

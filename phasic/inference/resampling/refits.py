@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 import dataclasses
-from typing import Generic
+from typing import Any
 
 import numpy as onp
 
-from phasic.distributions.base.distribution import DistributionT
-from phasic.inference.data import observations as observations_lib
 from phasic.inference.mle import mle
+from phasic.inference.mle import model_fitting
 from phasic.inference.parameters import coordinates as coordinates_lib
-from phasic.inference.parameters import limits
+from phasic.inference.parameters import parameter_sets
 from phasic.inference.resampling import resamples
+from phasic.inference.results import estimates
 from phasic.inference.results import fits
+from phasic.inference.results import model_fits
 
 # An entry that is zero in the fit starts at this fraction of its scale. There
 # its logarithm hardly changes the likelihood, so that no step is spent on it;
@@ -24,7 +25,7 @@ _SMALL = 1e-12
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Plan(Generic[DistributionT]):
+class Plan:
   """What tasks need to make and fit resamples; it can be pickled.
 
   Attributes:
@@ -35,54 +36,58 @@ class Plan(Generic[DistributionT]):
     dtype: the dtype of the fit, which a process may lack.
   """
 
-  fit: fits.Fit[DistributionT]
+  fit: estimates.Estimates
   method: str
   seed: int
   clusters: onp.ndarray | None
   dtype: str
 
 
-def coordinates(
-  fit: fits.Fit[DistributionT],
-) -> coordinates_lib.Coordinates[DistributionT]:
-  """Returns the entries that a fit has fitted."""
-  return coordinates_lib.Coordinates(
-    fit.structure, fit.fixed, fit.tied, fit.free
-  )
+def value_at(fit: estimates.Estimates, entries: onp.ndarray) -> Any:
+  """Returns the distribution, or the parameters of a model, at entries."""
+  form = estimates.form_of(fit)
+  return form.value_at(form.array(entries))
 
 
-def estimates(fit: fits.Fit, other: fits.Fit | None = None) -> onp.ndarray:
-  """Returns the fitted entries of a fit, or those of a fit to a resample."""
-  distribution = (fit if other is None else other).distribution
-  return coordinates_lib.entries_at(coordinates(fit), distribution)
+def refit(fit: estimates.Estimates, sample: resamples.Sample) -> onp.ndarray:
+  """Fits the same model to a resample, from where the fit ended.
 
+  Returns:
+    The fitted entries.
 
-def distribution_at(
-  fit: fits.Fit[DistributionT], entries: onp.ndarray
-) -> DistributionT:
-  """Returns the distribution whose fitted entries have the given values."""
-  return coordinates(fit).distribution_at(entries)
-
-
-def refit(
-  fit: fits.Fit[DistributionT], observations: observations_lib.Observations
-) -> fits.Fit[DistributionT]:
-  """Fits the distribution of a fit to other observations, from there."""
-  where = coordinates(fit)
-  entries = estimates(fit)
+  Raises:
+    ValueError: the fit failed, or did not converge.
+  """
+  where = estimates.form_of(fit)
+  entries = estimates.entries_of(fit)
   # An entry that is zero at the start stays so.
-  small = _SMALL * limits.scales(where, entries)
-  inside = onp.where(entries > 0, entries, small)
-  start = where.distribution_at(where.balanced(inside))
-  return mle.fit_mle(
-    start,
-    observations,
-    fixed=fit.fixed,
-    tied=fit.tied,
-    free=fit.free,
-    bounds=fit.bounds,
-    starts=(),
-  )
+  likelihood = estimates.likelihood_of(fit)
+  small = _SMALL * likelihood.scales(entries)
+  inside = onp.where(where.is_inside(entries), entries, small)
+  start = where.balanced(inside)
+  if isinstance(fit, model_fits.ModelFit):
+    assert isinstance(where, parameter_sets.ParameterSet)
+    again = model_fitting.fit_from(
+      fit, where, start, sample.data, sample.weights
+    )
+    record, found = again.record, where.entries_at(again.parameters)
+  else:
+    assert isinstance(fit, fits.Fit)
+    assert isinstance(where, coordinates_lib.Coordinates)
+    other = mle.fit_mle(
+      where.distribution_at(start),
+      sample.data,
+      fixed=fit.fixed,
+      tied=fit.tied,
+      free=fit.free,
+      bounds=fit.bounds,
+      starts=(),
+    )
+    record = other.record
+    found = coordinates_lib.entries_at(where, other.distribution)
+  if not record.converged:
+    raise ValueError(record.message)
+  return found
 
 
 def refits(
@@ -101,7 +106,7 @@ def refits(
   Raises:
     RuntimeError: arrays have lost digits on their way to this process.
   """
-  dtype = plan.fit.distribution.dtype
+  dtype = estimates.form_of(plan.fit).dtype
   if dtype != plan.dtype:
     raise RuntimeError(
       f"the fit is {plan.dtype}, and {dtype} in a process of the executor: both "
@@ -110,20 +115,14 @@ def refits(
     )
   rows: list[onp.ndarray] = []
   messages: dict[int, str] = {}
-  lost = onp.full(len(coordinates(plan.fit).names), onp.nan)
+  lost = onp.full(len(estimates.form_of(plan.fit).names), onp.nan)
   for i in numbers:
     sequence = onp.random.SeedSequence(plan.seed, spawn_key=(i,))
     random = onp.random.default_rng(sequence)
     row = lost
     try:
-      other = refit(
-        plan.fit,
-        resamples.resample(plan.fit, plan.method, random, plan.clusters),
-      )
-      if other.record.converged:
-        row = estimates(plan.fit, other)
-      else:
-        messages[i] = other.record.message
+      sample = resamples.resample(plan.fit, plan.method, random, plan.clusters)
+      row = refit(plan.fit, sample)
     except (ArithmeticError, ValueError) as error:
       messages[i] = str(error)
     rows.append(row)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 import dataclasses
-import operator
-from typing import Generic
+from typing import Any
 
 import numpy as onp
 
-from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.resampling import refits
 from phasic.inference.results import confidence
-from phasic.inference.results import fits
+from phasic.inference.results import estimates
+from phasic.inference.results import quantities
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
 from phasic.internal.arrays import ArrayLike
@@ -23,7 +22,7 @@ _METHODS = ("percentile", "basic", "normal")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap(Generic[DistributionT]):
+class Bootstrap:
   """Fits to resamples of the data of a fit, as rows of entries.
 
   Its array is read-only. The attribute `entries` has NaN where a resample has no
@@ -52,7 +51,7 @@ class Bootstrap(Generic[DistributionT]):
     True
   """
 
-  fit: fits.Fit[DistributionT]
+  fit: estimates.Estimates
   method: str
   seed: int
   names: tuple[str, ...]
@@ -75,8 +74,10 @@ class Bootstrap(Generic[DistributionT]):
     """The number of resamples without a fit; `messages` has the reasons."""
     return len(self.messages)
 
-  def distribution(self, i: int) -> DistributionT:
+  def fitted(self, i: int) -> Any:
     """Returns the distribution that was fitted to a resample.
+
+    Of a model it returns the parameters, by name.
 
     Args:
       i: the number of the resample, 0 to num_resamples - 1.
@@ -89,18 +90,21 @@ class Bootstrap(Generic[DistributionT]):
     if i in self.messages:
       raise ValueError(
         f"i is {i}: it must be a resample with a fit, and that one failed "
-        f"({self.messages[i]}); distributions() leaves such resamples out"
+        f"({self.messages[i]}); all_fitted() leaves such resamples out"
       )
-    return refits.distribution_at(self.fit, self.entries[i])
+    return refits.value_at(self.fit, self.entries[i])
 
-  def distributions(self) -> Iterator[DistributionT]:
-    """Yields the distribution of each resample that has a fit."""
+  def all_fitted(self) -> Iterator[Any]:
+    """Yields what was fitted to each resample that has a fit."""
     for i in range(self.num_resamples):
       if i not in self.messages:
-        yield self.distribution(i)
+        yield self.fitted(i)
 
   def standard_error_of(
-    self, f: Callable[..., ArrayLike] | str, *args: object
+    self,
+    f: Callable[..., ArrayLike] | str,
+    *args: object,
+    covariates: object = None,
   ) -> onp.ndarray:
     """Computes the standard deviation of a quantity over the resamples.
 
@@ -108,6 +112,7 @@ class Bootstrap(Generic[DistributionT]):
       f: takes the distribution and returns an array; or the name of a method,
         of a parameter, such as "rates", or of an entry, such as "rates[0]".
       *args: arguments of the function or method, after the distribution.
+      covariates: see `Fit.standard_error_of`.
 
     Raises:
       TypeError: `f` is neither a function nor a name.
@@ -116,13 +121,14 @@ class Bootstrap(Generic[DistributionT]):
     Reference: B. Efron, Bootstrap methods: another look at the jackknife, Ann.
       Statist. 7, 1979.
     """
-    _, values = self._values(f, args)
+    _, values = self._values(f, args, covariates)
     return onp.std(values, axis=0, ddof=1)
 
   def confidence_interval(
     self,
     f: Callable[..., ArrayLike] | str,
     *args: object,
+    covariates: object = None,
     confidence_level: float = 0.95,
     method: str = "percentile",
   ) -> confidence.ConfidenceInterval:
@@ -143,6 +149,7 @@ class Bootstrap(Generic[DistributionT]):
     Args:
       f: see `standard_error_of`.
       *args: arguments of the function or method, after the distribution.
+      covariates: see `Fit.standard_error_of`.
       confidence_level: how probable it is, about, that the interval covers the
         true value, between zero and one.
       method: "percentile", "basic" or "normal".
@@ -161,7 +168,7 @@ class Bootstrap(Generic[DistributionT]):
     level = confidence.checked_level(confidence_level)
     raw_arguments.check_string("method", method)
     confidence.check_method(method, _METHODS)
-    estimate, values = self._values(f, args)
+    estimate, values = self._values(f, args, covariates)
     tail = (1.0 - level) / 2.0
     if method == "normal":
       middle = 2.0 * estimate - onp.mean(values, axis=0)
@@ -183,52 +190,56 @@ class Bootstrap(Generic[DistributionT]):
     return confidence.ConfidenceInterval(estimate, low, high, level, method)
 
   def _values(
-    self, f: Callable[..., ArrayLike] | str, args: tuple[object, ...]
+    self,
+    f: Callable[..., ArrayLike] | str,
+    args: tuple[object, ...],
+    covariates: object = None,
   ) -> tuple[onp.ndarray, onp.ndarray]:
     """Computes a quantity of the fit, and of the m fits to resamples, (m, ...)."""
+    entries = estimates.entries_of(self.fit)
+    form = estimates.form_of(self.fit)
     if isinstance(f, str):
-      entry = refits.coordinates(self.fit).tied.get(f, f)
-      if entry in self.names:
+      kept = [i not in self.messages for i in range(self.num_resamples)]
+      columns = onp.transpose(onp.vstack([entries, self.entries[kept]]))
+      named = quantities.named(form, f, columns)
+      if named is not None:
         _check_no_arguments(f, args)
-        j = self.names.index(entry)
-        kept = onp.logical_not(onp.isnan(self.entries[:, j]))
-        return refits.estimates(self.fit)[j], self.entries[kept, j]
-      compute = _named(self.fit.distribution, f, self.names, args)
-    else:
-      what = ", or the name of a method, parameter or entry"
-      raw_arguments.check_callable("f", f, what)
-      compute = f
+        return named[..., 0], onp.moveaxis(named[..., 1:], -1, 0)
+    compute = estimates.function_of(self.fit, f, covariates)
     estimate, *values = (
-      host_values("the value of f", compute(distribution, *args))
-      for distribution in (self.fit.distribution, *self.distributions())
+      host_values("the value of f", _computed(compute, value, args, self.names))
+      for value in (refits.value_at(self.fit, entries), *self.all_fitted())
     )
     return estimate[()], onp.stack(values)
 
 
-def _named(
-  distribution: DistributionT,
-  name: str,
-  entries: tuple[str, ...],
+def _computed(
+  f: Callable[..., ArrayLike] | str,
+  value: Any,
   args: tuple[object, ...],
-) -> Callable[..., ArrayLike]:
-  """Returns the function of a distribution that a method or parameter is.
+  entries: tuple[str, ...],
+) -> ArrayLike:
+  """Computes a function of a value, or calls the method of that name.
 
   Raises:
-    ValueError: there is neither of that name, or a parameter has arguments.
+    TypeError: `f` is neither a function nor a name.
+    ValueError: there is no method of that name.
   """
-  get = operator.attrgetter(name)
-  try:
-    is_method = callable(get(distribution))
-  except AttributeError:
-    raise ValueError(
-      f"f is {name!r}: it must be the name of a method or parameter of "
-      f"{type(distribution).__name__}, or of one of the fitted entries "
-      f"{', '.join(entries[:20])}; or a function of the distribution"
-    ) from None
-  if is_method:
-    return lambda one, *args: get(one)(*args)
-  _check_no_arguments(name, args)
-  return get
+  if isinstance(f, str):
+    attribute: Any = getattr(value, f, None)
+    if attribute is None:
+      raise ValueError(
+        f"f is {f!r}: it must be the name of a method or parameter of "
+        f"{type(value).__name__}, or of one of the fitted entries "
+        f"{', '.join(entries[:20])}; or a function of the distribution"
+      )
+    if callable(attribute):
+      return attribute(*args)
+    _check_no_arguments(f, args)
+    return attribute
+  what = ", or the name of a method, parameter or entry"
+  raw_arguments.check_callable("f", f, what)
+  return f(value, *args)
 
 
 def _check_no_arguments(name: str, args: tuple[object, ...]) -> None:

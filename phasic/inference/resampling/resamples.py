@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -10,7 +11,9 @@ from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
+from phasic.inference.results import estimates
 from phasic.inference.results import fits
+from phasic.inference.results import model_fits
 from phasic.inference.results import survival_estimates
 from phasic.internal import raw_arguments
 from phasic.internal import static
@@ -20,8 +23,20 @@ METHODS = ("cases", "parametric")
 _WAY_OUT = "use method='cases'"
 
 
+class Sample(NamedTuple):
+  """A resample of the data of a fit.
+
+  Attributes:
+    data: `Observations`, or the data of a model.
+    weights: the weights of a model's observations, (n,); else None.
+  """
+
+  data: Any
+  weights: onp.ndarray | None = None
+
+
 def check(
-  fit: fits.Fit, method: str, clusters: object = None
+  fit: estimates.Estimates, method: str, clusters: object = None
 ) -> onp.ndarray | None:
   """Raises unless a fit's observations can be resampled.
 
@@ -45,8 +60,8 @@ def check(
     raise ValueError(
       f"method is {raw_arguments.shown(method)}: it must be one of {METHODS}"
     )
-  lower, upper, weights = observations_lib.host_arrays(fit.observations)
-  if len(lower) > 1 and onp.sum(weights) < 1.0 + 1e-9:
+  weights = estimates.likelihood_of(fit).weights
+  if len(weights) > 1 and onp.sum(weights) < 1.0 + 1e-9:
     raise ValueError(
       f"the weights of the observations sum to {onp.sum(weights):g}: they must "
       "be counts, as a bootstrap needs a sample; give counts as weights"
@@ -58,6 +73,13 @@ def check(
       "clusters are given, and method is 'parametric': values from the fitted "
       f"distribution are independent; {_WAY_OUT}"
     )
+  observations = estimates.counted_by(fit)
+  if observations is None:
+    raise ValueError(
+      "method is 'parametric', and the model does not say how its data are drawn: "
+      f"{_WAY_OUT}"
+    )
+  lower, upper, _ = observations_lib.host_arrays(observations)
   events = lower == upper
   known = events | ((lower >= 0) & (upper == math.inf)) | (weights == 0)
   if not onp.all(known):
@@ -67,8 +89,8 @@ def check(
       "resamples it must be exact or right-censored, since times of other "
       f"inspections are not known; {_WAY_OUT}"
     )
-  if fit.observations.cause is not None:
-    cause = host_values("cause", fit.observations.cause)
+  if observations.cause is not None:
+    cause = host_values("cause", observations.cause)
     lost = events & (weights > 0) & (cause < 0)
     if onp.any(lost):
       i = int(onp.argmax(lost))
@@ -80,11 +102,11 @@ def check(
 
 
 def resample(
-  fit: fits.Fit,
+  fit: estimates.Estimates,
   method: str,
   random: onp.random.Generator,
   clusters: onp.ndarray | None = None,
-) -> Observations:
+) -> Sample:
   """Draws new observations, as `bootstrap` describes.
 
   Args:
@@ -93,9 +115,18 @@ def resample(
     random: the source of random numbers.
     clusters: what `check` returned.
   """
+  if isinstance(fit, fits.Fit):
+    if method == "cases":
+      return Sample(_cases(fit.observations, random, clusters))
+    return Sample(_parametric(fit.distribution, fit.observations, random))
+  assert isinstance(fit, model_fits.ModelFit)
   if method == "cases":
-    return _cases(fit.observations, random, clusters)
-  return _parametric(fit.distribution, fit.observations, random)
+    return Sample(fit.data, _new_weights(fit.weights, random, clusters))
+  observations = estimates.counted_by(fit)
+  assert observations is not None
+  dists = fit.model.distributions(fit.parameters, fit.data)
+  drawn = _parametric(dists, observations, random, repeats=False)
+  return Sample(fit.model.with_observations(fit.data, drawn), fit.weights)
 
 
 def _cases(
@@ -110,32 +141,50 @@ def _cases(
   # The upper ends are None if all observations are exact.
   lower, upper, _, entry, cause = observations.counting()
   _, _, weights = observations_lib.host_arrays(observations)
+  new = _new_weights(weights, random, clusters)
+  new = onp.asarray(new, static.dtype_name(lower))
+  return Observations(lower, upper, new, entry, cause)
+
+
+def _new_weights(
+  weights: onp.ndarray,
+  random: onp.random.Generator,
+  clusters: onp.ndarray | None,
+) -> onp.ndarray:
+  """Draws observations, or clusters, and returns their new weights, (n,)."""
   kept = weights > 0
   if clusters is not None:
     num_clusters = int(onp.max(clusters)) + 1
     counts = _counts(random, onp.ones(num_clusters))
-    new = onp.where(kept, weights * counts[clusters], 0.0)
-  elif _are_counts(weights):
-    new = _counts(random, weights)
-  else:
-    new = weights * _counts(random, onp.where(kept, 1.0, 0.0))
-  new = onp.asarray(new, static.dtype_name(lower))
-  return Observations(lower, upper, new, entry, cause)
+    return onp.where(kept, weights * counts[clusters], 0.0)
+  if _are_counts(weights):
+    return _counts(random, weights)
+  return weights * _counts(random, onp.where(kept, 1.0, 0.0))
 
 
 def _parametric(
   distribution: Distribution,
   observations: Observations,
   random: onp.random.Generator,
+  repeats: bool = True,
 ) -> Observations:
-  """Draws values from the fitted distribution, and censors them."""
+  """Draws values from the fitted distribution, and censors them.
+
+  Args:
+    distribution: one, or a batch with one for each observation.
+    observations: the observations.
+    random: the source of random numbers.
+    repeats: whether weights are counts, and rows are repeated.
+  """
   lower, upper, weights = observations_lib.host_arrays(observations)
   entry = onp.full_like(lower, -1.0)
   if observations.entry is not None:
     entry = host_values("entry", observations.entry)
   rows = onp.flatnonzero(weights > 0)
   new_weights: onp.ndarray | None = None
-  if _are_counts(weights):
+  if not repeats:
+    rows, new_weights = onp.arange(len(weights)), weights
+  elif _are_counts(weights):
     rows = onp.repeat(rows, onp.asarray(weights[rows], int))
   else:
     new_weights = weights[rows]

@@ -372,3 +372,30 @@ class Estimates:
     if robust or clusters is not None:
       return self.uncertainty.robust(clusters)
     return self.uncertainty
+
+
+def form_of(fit: Estimates) -> uncertainty_lib.Form:
+  """Returns the map of the entries that were fitted."""
+  return fit._form  # noqa: SLF001
+
+
+def entries_of(fit: Estimates) -> onp.ndarray:
+  """Returns the values of the entries that were fitted."""
+  return fit._entries  # noqa: SLF001
+
+
+def likelihood_of(fit: Estimates) -> likelihoods.Likelihood:
+  """Returns the log likelihood as a function of the entries."""
+  return fit._likelihood  # noqa: SLF001
+
+
+def counted_by(fit: Estimates) -> observations_lib.Observations | None:
+  """Returns the observed times, or None if the data are not such."""
+  return fit._counted  # noqa: SLF001
+
+
+def function_of(
+  fit: Estimates, f: quantities.Function, covariates: object
+) -> quantities.Function:
+  """Returns a function of what the entries make, given the user's function."""
+  return fit._function(f, covariates)  # noqa: SLF001

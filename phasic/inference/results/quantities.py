@@ -106,6 +106,29 @@ def range_of(f: Function, bounds: Bounds | None) -> tuple[float, float]:
   return (0.0 if f in _POSITIVE else -math.inf), math.inf
 
 
+def named(
+  form: uncertainty_lib.Form, name: str, entries: onp.ndarray
+) -> onp.ndarray | None:
+  """Returns a parameter or entry by its name at m values of all entries.
+
+  Args:
+    form: the map of the entries.
+    name: the name.
+    entries: (k, m).
+
+  Returns:
+    (..., m), or None if there is nothing of that name.
+  """
+  is_fitted = onp.ones(len(entries), bool)
+  rows = form.parameter_rows(entries, is_fitted, constants=True)
+  path, place = form.place_of(name) or (name, ())
+  if path in rows:
+    return rows[path][0][place]
+  if name in form.names:
+    return entries[form.names.index(name)]
+  return None
+
+
 def _parameter(
   uncertainty: uncertainty_lib.Uncertainty, name: str
 ) -> Quantity | None:

@@ -59,10 +59,24 @@ class IntervalsTest(test_case.TestCase):
     expected = onp.std(math.log(2.0) / self.sorted, ddof=1)
     self.assert_close(error, expected, 1e-12)
 
+  def test_intervals_of_the_fit(self):
+    for name, *args in (("rate",), ("quantile", 0.5)):
+      expected = self.result.confidence_interval(
+        name, *args, confidence_level=0.9
+      )
+      interval = self.fit.confidence_interval(
+        name,
+        *args,
+        confidence_level=0.9,
+        method="bootstrap",
+        bootstrap=self.result,
+      )
+      self.assertEqual(interval, expected)
+
   def test_distributions(self):
-    rates = [self.host(dist.rate) for dist in self.result.distributions()]
+    rates = [self.host(dist.rate) for dist in self.result.all_fitted()]
     self.assert_close(onp.asarray(rates), self.result.entries[:, 0])
-    self.assert_close(self.result.distribution(3).rate, rates[3])
+    self.assert_close(self.result.fitted(3).rate, rates[3])
 
   def test_few_resamples(self):
     few = dataclasses.replace(self.result, entries=self.result.entries[:38])
@@ -106,7 +120,7 @@ class IntervalsTest(test_case.TestCase):
       with self.assertRaisesRegex(ValueError, "args has 1 arguments"):
         self.result.standard_error_of(name, 0.5)
     with self.assertRaisesRegex(ValueError, "i is 199: it must be <= 198"):
-      self.result.distribution(199)
+      self.result.fitted(199)
 
 
 if __name__ == "__main__":

@@ -115,12 +115,10 @@ class FitsTest(test_case.TestCase):
     for i, row in enumerate(result.entries):
       weights = resamples.resample(
         fit, "cases", bootstrap_data.random(14, i)
-      ).weights
+      ).data.weights
       rate = 20.0 / onp.sum(self.host(weights) * bootstrap_data.TIMES)
       self.assert_close(row, onp.asarray([rate]), 1e-6)
-    self.assert_close(
-      result.distribution(0).rates, onp.repeat(result.entries[0], 2)
-    )
+    self.assert_close(result.fitted(0).rates, onp.repeat(result.entries[0], 2))
     error = result.standard_error_of("rates[1]")
     self.assert_close(error, onp.std(result.entries[:, 0], ddof=1))
     self.assert_close(result.standard_error_of("rates"), onp.repeat(error, 2))
@@ -149,9 +147,9 @@ class FitsTest(test_case.TestCase):
     for i in range(result.num_resamples):
       drawn = resamples.resample(
         fit, "parametric", bootstrap_data.random(17, i)
-      )
+      ).data
       best = inference.fit_mle(start, drawn, starts=()).log_likelihood
-      value = self.host(drawn.log_likelihood(result.distribution(i)))
+      value = self.host(drawn.log_likelihood(result.fitted(i)))
       self.assertGreater(value, best - 1e-6 * abs(best))
 
   def test_failures(self):
@@ -167,7 +165,9 @@ class FitsTest(test_case.TestCase):
       for i in range(40)
       if not onp.any(
         self.host(
-          resamples.resample(fit, "cases", bootstrap_data.random(18, i)).weights
+          resamples.resample(
+            fit, "cases", bootstrap_data.random(18, i)
+          ).data.weights
         )[:2]
       )
     ]
@@ -179,13 +179,13 @@ class FitsTest(test_case.TestCase):
     onp.testing.assert_array_equal(
       onp.isnan(result.entries[:, 0]), onp.isin(onp.arange(40), lost)
     )
-    self.assertLen(list(result.distributions()), 40 - len(lost))
+    self.assertLen(list(result.all_fitted()), 40 - len(lost))
     kept = onp.delete(result.entries[:, 0], lost)
     for name in ("rate", lambda dist: dist.rate):
       error = result.standard_error_of(name)
       self.assert_close(error, onp.std(kept, ddof=1))
     with self.assertRaisesRegex(ValueError, "that one failed .all"):
-      result.distribution(lost[0])
+      result.fitted(lost[0])
 
   def test_most_fail(self):
     # A resample of three rows has all three with probability 6 / 27.
@@ -211,7 +211,12 @@ class FitsTest(test_case.TestCase):
     parametric = {"method": "parametric"}
     labels = onp.arange(10.0)
     for error, message, given, options in (
-      (TypeError, "fit is .*: it must be a Fit", fit.distribution, {}),
+      (
+        TypeError,
+        "fit is Erlang: it must be a Fit or Mo",
+        fit.distribution,
+        {},
+      ),
       (ValueError, "fit did not converge", short, {}),
       (ValueError, "fit has no fitted entries", whole, {}),
       (

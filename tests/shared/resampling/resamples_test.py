@@ -28,7 +28,7 @@ class CasesTest(test_case.TestCase):
         self.host(
           resamples.resample(
             fit, "cases", bootstrap_data.random(seed, i), codes
-          ).weights
+          ).data.weights
         )
         for i in range(num)
       ]
@@ -84,7 +84,7 @@ class CasesTest(test_case.TestCase):
         observations=data,
       )
       weights = [
-        self.host(resamples.resample(fit, "cases", random).weights)
+        self.host(resamples.resample(fit, "cases", random).data.weights)
         for _ in range(num)
       ]
       drawn.append(onp.stack(weights))
@@ -121,7 +121,7 @@ class ParametricTest(test_case.TestCase):
     )
     resamples.check(fit, "parametric")
     random = onp.random.default_rng(seed)
-    result = resamples.resample(fit, "parametric", random)
+    result = resamples.resample(fit, "parametric", random).data
     return self.host(result.lower), self.host(result.upper), result
 
   def test_censoring(self):
