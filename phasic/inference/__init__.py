@@ -2,7 +2,6 @@
 
 from phasic.inference.data.densities import observations_from_density
 from phasic.inference.data.models import LikelihoodModel
-from phasic.inference.data.models import Parameters
 from phasic.inference.data.observations import Observations
 from phasic.inference.em.em import EmStep
 from phasic.inference.em.em import em_step
@@ -45,7 +44,6 @@ __all__ = [
   "Maximum",
   "ModelFit",
   "Observations",
-  "Parameters",
   "Record",
   "Summary",
   "SurvivalEstimate",

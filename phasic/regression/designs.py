@@ -147,7 +147,7 @@ def _matrices(
   spec: specs.Spec, given: Mapping[str, onp.ndarray], size: int
 ) -> dict[str, onp.ndarray]:
   """Returns the columns of all effects, with that of the intercept."""
-  matrices = {}
+  matrices: dict[str, onp.ndarray] = {}
   for name in spec.effects:
     columns = [given[name]] if name in given else []
     if name == "time" and spec.intercept:
@@ -161,7 +161,7 @@ def _offsets(
   spec: specs.Spec, covariates: Any, size: int, by_name: bool
 ) -> dict[str, onp.ndarray]:
   """Returns the offsets of effects; arrays by their names in a table."""
-  offsets = {}
+  offsets: dict[str, onp.ndarray] = {}
   for name, source in spec.offsets.items():
     label = f"offsets[{name!r}]"
     if by_name and not isinstance(source, str):
@@ -218,7 +218,7 @@ def rows_of(data: RegressionData) -> Rows:
   """Returns the numbers of the observed subjects in their order."""
   order = _order(data)
   parts = [layouts.rows(part) for part in data.parts]
-  sizes = [len(part.index) for part in parts]
+  sizes = [len(part.place) for part in parts]
   return Rows(
     {
       name: onp.concatenate([part.designs[name] for part in parts])[order]

@@ -136,12 +136,12 @@ class PartRows(NamedTuple):
   """The numbers of the n subjects of a part.
 
   Attributes:
-    index: (n,), where each is in the flat layout.
+    place: (n,), where each is in the flat layout.
     designs: columns (n, k), by name of the effect.
     offsets: (n,), by name of the effect.
   """
 
-  index: onp.ndarray
+  place: onp.ndarray
   designs: Mapping[str, onp.ndarray]
   offsets: Mapping[str, onp.ndarray]
 

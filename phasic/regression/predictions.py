@@ -12,6 +12,7 @@ from phasic import covariates as covariates_lib
 from phasic import inference
 from phasic.internal import tables
 from phasic.internal.arrays import Array, ArrayLike
+from phasic.regression import reading
 
 
 class Standardized(NamedTuple):
@@ -75,7 +76,7 @@ def hazard_ratios(
   _check_fit(fit)
   at = onp.reshape(onp.asarray(times, onp.float64), (-1, 1))
 
-  def ratios(parameters: inference.Parameters) -> Array:
+  def ratios(parameters: reading.Parameters) -> Array:
     logs = [
       np.transpose(fit.model.predict(parameters, table).log_hazard_function(at))
       for table in (covariates, reference)
@@ -149,8 +150,8 @@ def standardized(
     raise ValueError("levels is empty: it must have at least one value")
   changed = [_with_level(covariates, column, level) for level in levels]
 
-  def averages(parameters: inference.Parameters) -> Array:
-    values = []
+  def averages(parameters: reading.Parameters) -> Array:
+    values: list[Any] = []
     for table in changed:
       dists = fit.model.predict(parameters, table)
       values.append(
@@ -161,7 +162,7 @@ def standardized(
     stacked = np.stack(values, axis=0)
     return np.sum(stacked, axis=-1) / len(_first(changed[0]))
 
-  def differences(parameters: inference.Parameters) -> Array:
+  def differences(parameters: reading.Parameters) -> Array:
     known = averages(parameters)
     return known[1:] - known[:1]
 

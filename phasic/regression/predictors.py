@@ -10,18 +10,18 @@ import numpy as np
 import numpy as onp
 
 from phasic import distributions
-from phasic import inference
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.regression import parts
+from phasic.regression import reading
 from phasic.regression import specs
 from phasic.regression import terms
 
 
 def effects_of(
   spec: specs.Spec,
-  parameters: inference.Parameters,
+  parameters: reading.Parameters,
   dist: distributions.Distribution,
   matrices: Mapping[str, Any],
   offsets: Mapping[str, Any],
@@ -57,7 +57,7 @@ def effects_of(
 
 def _predictor(
   name: str,
-  parameters: inference.Parameters,
+  parameters: reading.Parameters,
   matrices: Mapping[str, Any],
   offsets: Mapping[str, Any],
 ) -> Array:

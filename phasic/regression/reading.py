@@ -15,6 +15,8 @@ from phasic.internal import static
 from phasic.internal import tables
 from phasic.internal.arrays import ArrayLike
 
+# Distributions and arrays of coefficients, by name.
+Parameters: TypeAlias = Mapping[str, Any]
 # A formula, names of columns, or an array.
 Effect: TypeAlias = str | Sequence[str] | ArrayLike
 

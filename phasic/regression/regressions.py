@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy as onp
 
-from phasic import distributions
+from phasic import distributions as distributions_lib
 from phasic import inference
 from phasic.internal import raw_arguments
 from phasic.internal import structures
@@ -83,7 +83,7 @@ class Regression(inference.LikelihoodModel):
 
   def __init__(
     self,
-    distribution: distributions.Distribution,
+    distribution: distributions_lib.Distribution,
     *,
     time: reading.Effect | None = None,
     intensity: reading.Effect | None = None,
@@ -141,7 +141,7 @@ class Regression(inference.LikelihoodModel):
     return self._read
 
   @property
-  def parameters(self) -> inference.Parameters:
+  def parameters(self) -> reading.Parameters:
     """The distribution, and coefficients of zero, by name of the effect."""
     columns, spec = self._columns, self._spec
     start: dict[str, Any] = dict.fromkeys(
@@ -183,7 +183,7 @@ class Regression(inference.LikelihoodModel):
 
   def _spreads(self, intercept: float) -> dict[str, onp.ndarray]:
     """Returns standard deviations of columns, in the shapes of coefficients."""
-    spreads = {}
+    spreads: dict[str, onp.ndarray] = {}
     for name, x in self._columns.spreads.items():
       if name == "time" and self._spec.intercept:
         x = onp.concatenate([onp.full(1, intercept), x[1:]])
@@ -216,7 +216,7 @@ class Regression(inference.LikelihoodModel):
 
   def start(
     self, data: designs.RegressionData, options: Mapping[str, Any]
-  ) -> inference.Parameters:
+  ) -> reading.Parameters:
     """Returns the fits without covariates, with coefficients of zero."""
     parameters = dict(self.parameters)
     for name, part in zip(self._distribution_names, data.parts, strict=True):
@@ -225,7 +225,7 @@ class Regression(inference.LikelihoodModel):
 
   def _fit_of_part(
     self, name: str, part: layouts.Part, options: Mapping[str, Any]
-  ) -> distributions.Distribution:
+  ) -> distributions_lib.Distribution:
     """Fits the distribution to one stratum, without covariates."""
     columns = self._columns.names
     coefficients = {*columns} | {
@@ -258,7 +258,7 @@ class Regression(inference.LikelihoodModel):
     return fit.distribution
 
   def log_likelihood_terms(
-    self, parameters: inference.Parameters, data: designs.RegressionData
+    self, parameters: reading.Parameters, data: designs.RegressionData
   ) -> Array:
     """Computes the log likelihood of each observation, (n,).
 
@@ -297,7 +297,7 @@ class Regression(inference.LikelihoodModel):
       return by_part[0]
     return np.take(np.concatenate(by_part, axis=-1), data.order, axis=-1)
 
-  def penalty(self, parameters: inference.Parameters) -> ArrayLike:
+  def penalty(self, parameters: reading.Parameters) -> ArrayLike:
     """Computes c / 2 times the sum of squares of standardized coefficients."""
     total: Any = 0.0
     if self._spec.penalizer:
@@ -318,8 +318,8 @@ class Regression(inference.LikelihoodModel):
     return designs.observations(data)
 
   def distributions(
-    self, parameters: inference.Parameters, data: designs.RegressionData
-  ) -> distributions.Distribution:
+    self, parameters: reading.Parameters, data: designs.RegressionData
+  ) -> distributions_lib.Distribution:
     """Returns a batch with the distribution of each observed subject."""
     return self._batch(parameters, designs.rows_of(data))
 
@@ -330,8 +330,8 @@ class Regression(inference.LikelihoodModel):
     return designs.with_observations(self._spec, data, observations)
 
   def predict(
-    self, parameters: inference.Parameters, covariates: Any
-  ) -> distributions.Distribution:
+    self, parameters: reading.Parameters, covariates: Any
+  ) -> distributions_lib.Distribution:
     """Returns a batch of distributions, one for each row of a table.
 
     Args:
@@ -347,8 +347,8 @@ class Regression(inference.LikelihoodModel):
     return self._batch(parameters, rows)
 
   def _batch(
-    self, parameters: inference.Parameters, rows: designs.Rows
-  ) -> distributions.Distribution:
+    self, parameters: reading.Parameters, rows: designs.Rows
+  ) -> distributions_lib.Distribution:
     """Returns the distributions of subjects."""
     dists = [parameters[name] for name in self._distribution_names]
     dist = dists[0]

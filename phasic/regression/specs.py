@@ -98,11 +98,13 @@ def spec_of(
   """Checks the arguments of a `Regression`."""
   distribution = reading.checked_distribution(distribution)
   on_params = reading.checked_mapping("params", params)
-  links = {}
+  links: dict[str, tuple[str, str]] = {}
   for name in on_params:
     link = parts.link_of(distribution, name)
     links |= {f"{link} {name}": (name, link)}
-  given = {name: x for name, x in effects.items() if x is not None}
+  given: dict[str, reading.Effect | None] = {
+    name: x for name, x in effects.items() if x is not None
+  }
   given |= {effect: on_params[name] for effect, (name, _) in links.items()}
   if intercept:
     given = {"time": given.get("time"), **given}

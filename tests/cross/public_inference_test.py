@@ -91,6 +91,18 @@ def _choice(x: Substrate) -> Any:
   return found.criterion, facts, _facts(found.best)
 
 
+def _maximum_facts(maximum: Any) -> Any:
+  """Returns the reported facts of a maximum."""
+  return {
+    "parameters": maximum.parameters,
+    "log_likelihood": maximum.log_likelihood,
+    "covariance": maximum.covariance(),
+    "interval": maximum.confidence_interval("start", method="profile"),
+    "error": maximum.standard_error_of(lambda rate: 1.0 / rate),
+    "statuses": dict(maximum.statuses),
+  }
+
+
 def _bootstrap(x: Substrate) -> Any:
   fit = x.inference.fit_mle(x.exponential(), _right_censored(x))
   # Resamples of a seed are the same everywhere.
@@ -103,7 +115,7 @@ def _bootstrap(x: Substrate) -> Any:
       result.entries,
       result.standard_error_of("mean"),
       result.confidence_interval("mean", method="normal"),
-      result.distribution(0),
+      result.fitted(0),
     )
     for result in results
   ]
@@ -129,9 +141,11 @@ FITS: dict[str, Callable[[Substrate], Any]] = {
   "choose_num_phases": _choice,
   "fit_em": lambda x: _facts(x.wider_fit),
   "fit_mle": lambda x: _facts(x.fit),
-  "maximize": lambda x: x.inference.maximize(
-    lambda rate: x.data().log_likelihood(x.pd.Erlang(1, rate)), x.array(1.0)
-  )[:4],
+  "maximize": lambda x: _maximum_facts(
+    x.inference.maximize(
+      lambda rate: x.data().log_likelihood(x.pd.Erlang(1, rate)), x.array(1.0)
+    )
+  ),
   "likelihood_ratio": lambda x: x.inference.likelihood_ratio(
     x.fit, x.wider_fit
   ),
@@ -179,10 +193,13 @@ STRUCTURES = (
   "ConfidenceInterval",
   "EmStep",
   "Fit",
+  "LikelihoodModel",
   "LikelihoodRatio",
   "Maximum",
+  "ModelFit",
   "Observations",
   "Record",
+  "Summary",
   "SurvivalEstimate",
   "Uncertainty",
   "Unconstrained",
@@ -234,6 +251,9 @@ class PublicInferenceTest(comparisons.TestCase):
       lambda fit: fit.statuses,
       lambda fit: fit.uncertainty.eigenvalues,
       lambda fit: fit.uncertainty.standard_error_of("mean", ()),
+      lambda fit: fit.confidence_interval("rate", method="profile"),
+      lambda fit: fit.confidence_interval("survival_function", 2.0),
+      lambda fit: fit.summary(robust=True).to_dict(),
     ):
       self.assert_agrees(fact(found), fact(expected), FITTED)
 
