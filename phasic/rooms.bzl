@@ -328,6 +328,9 @@ ROOMS = {
         "inference/data",
         "inference/results"
     ],
+    "inference/datasets": [
+        "internal"
+    ],
     "interop": [
         "internal",
         "math/numeric",

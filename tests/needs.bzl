@@ -372,6 +372,8 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
+            "inference/data",
+            "inference/datasets",
             "covariates"
         ]
     },

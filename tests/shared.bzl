@@ -282,6 +282,7 @@ TESTS = {
             "covariates/columns_test",
             "covariates/designs_test",
             "covariates/formulas_test",
+            "datasets/datasets_test",
         ],
     ),
     "inference/inference_tests": dict(

@@ -1,5 +1,6 @@
 """Inference from censored and truncated data."""
 
+from phasic.inference import datasets
 from phasic.inference.data.densities import observations_from_density
 from phasic.inference.data.models import LikelihoodModel
 from phasic.inference.data.observations import Observations
@@ -52,6 +53,7 @@ __all__ = [
   "add_phase",
   "bootstrap",
   "choose_num_phases",
+  "datasets",
   "em_step",
   "fit_em",
   "fit_mle",

@@ -21,6 +21,7 @@ LATE_PACKAGES = frozenset({"inference", *WINGS})
 # Other modules that only import public names.
 PUBLIC_MODULES = (
   "graphs/models/__init__.py",
+  "inference/datasets/__init__.py",
   "interop/__init__.py",
   "math/discrete_phase_type.py",
   "math/phase_type.py",

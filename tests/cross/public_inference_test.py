@@ -186,6 +186,10 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
   "right_censored": lambda x: _weighted(_right_censored(x)),
   "to_json": lambda x: x.data().to_json(),
 }
+DATASETS: dict[str, Callable[[Substrate], Any]] = {
+  name: lambda x, name=name: dict(getattr(x.inference.datasets, name)())
+  for name in ("claims", "pumps", "trial")
+}
 # Classes of which the functions above return instances.
 STRUCTURES = (
   "Bootstrap",
@@ -216,8 +220,10 @@ class PublicInferenceTest(comparisons.TestCase):
   @parameterized.parameters(*comparisons.SUBSTRATES)
   def test_all_names_are_called(self, substrate):
     inference = comparisons.SUBSTRATES[substrate].inference
-    called = (*EXACT_CALLS, *FITS, *PLOTS, *STRUCTURES)
+    called = (*EXACT_CALLS, *FITS, *PLOTS, *STRUCTURES, "datasets")
     self.assert_complete(inference, called, "the tables of this file")
+    called = (*DATASETS, "Dataset")
+    self.assert_complete(inference.datasets, called, "DATASETS")
     methods = distributions_cases.public_methods(inference.Observations)
     self.assertEqual(
       sorted(set(methods) - set(OBSERVATIONS)),
@@ -232,6 +238,10 @@ class PublicInferenceTest(comparisons.TestCase):
   @parameterized.named_parameters(*comparisons.in_others(OBSERVATIONS))
   def test_observations(self, name, substrate):
     self.assert_same_call(OBSERVATIONS[name], substrate)
+
+  @parameterized.named_parameters(*comparisons.in_others(DATASETS))
+  def test_datasets(self, name, substrate):
+    self.assert_same_call(DATASETS[name], substrate, 0)
 
   @parameterized.named_parameters(*comparisons.in_others(FITS))
   def test_fits(self, name, substrate):

@@ -28,7 +28,10 @@ _FRAGMENT = "bind_native("
 _PYMC, _KERAS = "import jax, numpy as np, pymc", "import keras"
 _PACKAGES = tables.PUBLIC_PACKAGES
 # Modules in them with names of their own.
-_MODULES = ("graphs.models", "math.discrete_phase_type", "math.phase_type")
+_MODULES = (
+  *("graphs.models", "inference.datasets"),
+  *("math.discrete_phase_type", "math.phase_type"),
+)
 # `interop` has no names of its own, only modules.
 _ADAPTERS = ("interop.scipy.wrap", "interop.numpyro.wrap", "interop.tfp.wrap")
 
