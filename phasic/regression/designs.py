@@ -11,6 +11,8 @@ import numpy as onp
 from phasic import covariates as covariates_lib
 from phasic import inference
 from phasic.internal import static
+from phasic.internal.arrays import Array
+from phasic.internal.tables import TableLike
 from phasic.regression import layouts
 from phasic.regression import reading
 from phasic.regression import specs
@@ -26,11 +28,26 @@ class RegressionData(NamedTuple):
     order: (n,), which place of all parts together each observation has; None
       for one part.
     weights: (n,), or None for ones.
+
+  Example: subjects with the same dose share a chain.
+
+    >>> from phasic import inference
+    >>> from phasic.distributions import Hypoexponential
+    >>> from phasic.regression import Regression
+    >>> model = Regression(
+    ...   Hypoexponential([1.0, 2.0]), params={"rates[1]": ["dose"]}
+    ... )
+    >>> _, data = model.with_data(
+    ...   inference.Observations([1.0, 2.0, 5.0, 3.0]),
+    ...   {"dose": [0.0, 0.0, 1.0, 1.0]},
+    ... )
+    >>> data.parts[0].observations.lower.shape
+    (2, 2)
   """
 
   parts: tuple[layouts.Part, ...]
-  order: Any
-  weights: Any
+  order: Array | None
+  weights: Array | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,7 +82,9 @@ class Rows(NamedTuple):
 
 
 def read(
-  spec: specs.Spec, observations: inference.Observations, covariates: Any
+  spec: specs.Spec,
+  observations: inference.Observations,
+  covariates: TableLike | None,
 ) -> tuple[Columns, RegressionData]:
   """Reads covariates of observed subjects, see `Regression.with_data`."""
   size = _checked_size(spec, observations)
@@ -103,7 +122,7 @@ def read(
   )
 
 
-def at(spec: specs.Spec, columns: Columns, covariates: Any) -> Rows:
+def at(spec: specs.Spec, columns: Columns, covariates: TableLike) -> Rows:
   """Reads covariates of other subjects, for predictions."""
   given = {
     name: design.evaluate(
@@ -158,7 +177,7 @@ def _matrices(
 
 
 def _offsets(
-  spec: specs.Spec, covariates: Any, size: int, by_name: bool
+  spec: specs.Spec, covariates: TableLike | None, size: int, by_name: bool
 ) -> dict[str, onp.ndarray]:
   """Returns the offsets of effects; arrays by their names in a table."""
   offsets: dict[str, onp.ndarray] = {}
@@ -172,7 +191,7 @@ def _offsets(
 
 
 def _strata(
-  spec: specs.Spec, columns: Columns, covariates: Any, size: int
+  spec: specs.Spec, columns: Columns, covariates: TableLike | None, size: int
 ) -> onp.ndarray:
   """Returns the index of each subject's stratum.
 

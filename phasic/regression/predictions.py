@@ -12,6 +12,7 @@ from phasic import covariates as covariates_lib
 from phasic import inference
 from phasic.internal import tables
 from phasic.internal.arrays import Array, ArrayLike
+from phasic.internal.tables import TableLike
 from phasic.regression import reading
 
 
@@ -24,7 +25,21 @@ class Standardized(NamedTuple):
     differences: for all levels but the first one the difference to the
       average at the first, (m - 1, ...).
 
-  Example: see `standardized`.
+  Example: mean lives with and without a drug.
+
+    >>> from phasic import inference, regression
+    >>> from phasic.distributions import Erlang
+    >>> table = {"drug": [0, 0, 1, 1]}
+    >>> fit = inference.fit_mle(
+    ...   regression.Regression(Erlang(1, 1.0), time=["drug"]),
+    ...   inference.Observations([1.0, 3.0, 3.0, 5.0]),
+    ...   covariates=table,
+    ... )
+    >>> means = regression.standardized(
+    ...   fit, "mean", covariates=table, column="drug", levels=[0, 1]
+    ... )
+    >>> means.levels, f"{means.averages.estimate[1]:.3f}"
+    ((0, 1), '4.000')
   """
 
   levels: tuple[object, ...]
@@ -34,8 +49,8 @@ class Standardized(NamedTuple):
 
 def hazard_ratios(
   fit: inference.ModelFit,
-  covariates: Any,
-  reference: Any,
+  covariates: TableLike,
+  reference: TableLike,
   times: ArrayLike,
   *,
   confidence_level: float = 0.95,
@@ -95,7 +110,7 @@ def standardized(
   fit: inference.ModelFit,
   quantity: Callable[..., ArrayLike] | str,
   *args: object,
-  covariates: Any,
+  covariates: TableLike,
   column: str,
   levels: Sequence[object],
   confidence_level: float = 0.95,
@@ -198,14 +213,16 @@ def _check_fit(fit: object) -> None:
     )
 
 
-def _with_level(covariates: Any, column: str, level: object) -> dict[str, Any]:
+def _with_level(
+  covariates: TableLike, column: str, level: object
+) -> dict[str, Any]:
   """Returns a table whose column has one value in all rows."""
   names = tables.column_names(covariates, "covariates")
   if column not in names:
     raise ValueError(
       f"column is {column!r}: it must be one of the columns of covariates, {names}"
     )
-  table = {str(name): covariates[name] for name in names}
+  table = {str(name): covariates[str(name)] for name in names}
   size = len(covariates_lib.column(covariates, column))
   return {**table, column: [level] * size}
 

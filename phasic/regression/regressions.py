@@ -15,6 +15,7 @@ from phasic import inference
 from phasic.internal import raw_arguments
 from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike
+from phasic.internal.tables import TableLike
 from phasic.regression import designs
 from phasic.regression import layouts
 from phasic.regression import parts
@@ -193,7 +194,7 @@ class Regression(inference.LikelihoodModel):
     return spreads
 
   def with_data(
-    self, data: inference.Observations, covariates: Any
+    self, data: inference.Observations, covariates: TableLike | None
   ) -> tuple[Self, designs.RegressionData]:
     """Returns the regression and its data, with covariates read.
 
@@ -215,7 +216,7 @@ class Regression(inference.LikelihoodModel):
     return bound, laid_out
 
   def start(
-    self, data: designs.RegressionData, options: Mapping[str, Any]
+    self, data: designs.RegressionData, options: Mapping[str, object]
   ) -> reading.Parameters:
     """Returns the fits without covariates, with coefficients of zero."""
     parameters = dict(self.parameters)
@@ -224,9 +225,10 @@ class Regression(inference.LikelihoodModel):
     return parameters
 
   def _fit_of_part(
-    self, name: str, part: layouts.Part, options: Mapping[str, Any]
+    self, name: str, part: layouts.Part, options: Mapping[str, object]
   ) -> distributions_lib.Distribution:
     """Fits the distribution to one stratum, without covariates."""
+    given: Any = options
     columns = self._columns.names
     coefficients = {*columns} | {
       f"{effect}[{label}]"
@@ -245,14 +247,14 @@ class Regression(inference.LikelihoodModel):
           kept.append(x)
       return kept
 
-    bounds = options.get("bounds") or {}
+    bounds = given.get("bounds") or {}
     keys = {x: within([x]) for x in bounds}
     fit = inference.fit_mle(
       self._spec.distribution,
       layouts.flat(part),
-      fixed=within(options.get("fixed", ())),
-      tied=[y for x in options.get("tied", ()) if (y := within(x))],
-      free=within(options.get("free", ())),
+      fixed=within(given.get("fixed", ())),
+      tied=[y for x in given.get("tied", ()) if (y := within(x))],
+      free=within(given.get("free", ())),
       bounds={inner[0]: bounds[x] for x, inner in keys.items() if inner},
     )
     return fit.distribution
@@ -330,7 +332,7 @@ class Regression(inference.LikelihoodModel):
     return designs.with_observations(self._spec, data, observations)
 
   def predict(
-    self, parameters: reading.Parameters, covariates: Any
+    self, parameters: reading.Parameters, covariates: TableLike | None
   ) -> distributions_lib.Distribution:
     """Returns a batch of distributions, one for each row of a table.
 

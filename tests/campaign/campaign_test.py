@@ -11,6 +11,7 @@ import numpy as np
 from phasic.substrates.numpy import binding
 from phasic.substrates.numpy import config
 from phasic.substrates.numpy import distributions as pd
+from phasic.substrates.numpy import inference
 from tests.campaign import campaign
 from tests.campaign import choices
 from tests.campaign import endurance
@@ -54,7 +55,7 @@ class CampaignTest(parameterized.TestCase):
 
   def test_what_is_left_out_is_there(self):
     left_out = {name.partition(".")[2] for name in surface.LEFT_OUT}
-    known = {*dir(pd), *dir(config)}
+    known = {*dir(pd), *dir(config), *dir(inference)}
     self.assertEqual(left_out - known, set())
 
   def test_nothing_is_wrong(self):

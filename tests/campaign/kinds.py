@@ -15,6 +15,7 @@ INSTANCES = {
   "Graph": _GRAPH,
   "Observations": _DATA,
   "Fit": f"inference.fit_mle(pd.Erlang(2, 1.0), {_DATA})",
+  "Regression": "regression.Regression(pd.Erlang(2, 1.0), time=['age'])",
   "DiscretePhaseType": "pd.DiscretePhaseType([0.5, 0.5], objects.steps(2, 1))",
   "PhaseType": "pd.PhaseType([0.2, 0.8], objects.chain(2, 1))",
   "AcyclicPhaseType": "pd.AcyclicPhaseType([0.2, 0.8], [1.0, 2.0])",
@@ -196,6 +197,14 @@ KINDS: dict[str, _Kind] = {
   "covariates": _plain(
     "{'age': [50.0, 61.0, 48.0], 'sex': ['f', 'm', 'm']}", "{'age': [1, None]}"
   ),
+  "reference": _plain("{'age': [50.0], 'sex': ['m']}"),
+  **dict.fromkeys(("intensity", "strata", "offsets"), _NONE),
+  **dict.fromkeys(("robust", "intercept"), _FLAG),
+  "confidence_level": _plain("0.95", "0.5", "1.0"),
+  "penalizer": _plain("0.0", "0.1", "-1.0"),
+  "bootstrap": _NONE,
+  "column": _plain("'age'", "'no'"),
+  "levels": _plain("[50.0, 60.0]", "[]"),
   "num_rows": _plain("None", "3", "2"),
   "max_count": _plain("None", "60", "3"),
   "tail": _plain("1e-30", "1e-3", "0.0"),

@@ -21,12 +21,14 @@ LEFT_OUT = {
   "distributions.register_kl": "changes the process; it has a test",
   "distributions.Distribution": "a base class",
   "distributions.TransformedPhaseType": "a base class",
+  "inference.LikelihoodModel": "a base class",
 }
 # Classes that the library makes, and users read.
 _RESULTS = (
   *("Choice", "EmStep", "LikelihoodRatio", "Maximum", "Record", "Lumped"),
   *("SurvivalEstimate", "Unconstrained", "Uncertainty", "EventChain", "Edge"),
-  *("Bootstrap", "ConfidenceInterval"),
+  *("Bootstrap", "ConfidenceInterval", "Dataset", "ModelFit", "Summary"),
+  *("RegressionData", "Standardized"),
   *("ExpectedStatistics", "PiecewiseConstantLimit", "JumpChain", "Absorbed"),
   *("ParameterProperties", "ReparameterizationType", "Event", "ArraySpec"),
   *("BoundFunction", "MultilinearFunction", "NativeOp", "ArrayCode"),

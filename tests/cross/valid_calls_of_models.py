@@ -215,7 +215,7 @@ def fits() -> Iterator[Call]:
   resamples |= {"clusters": None, "executor": None, "progress": False}
   yield call(i.bootstrap, fit=small, **resamples)
   result = i.bootstrap(small, 2)
-  yield call(result.distribution, i=1)
+  yield call(result.fitted, i=1)
   yield call(result.standard_error_of, f=lambda dist: dist.mean())
   interval = {"confidence_level": 0.9, "method": "normal"}
   yield call(result.confidence_interval, f=lambda dist: dist.mean(), **interval)

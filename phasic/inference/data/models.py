@@ -11,7 +11,8 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters import parameter_names
 from phasic.inference.parameters import parameter_sets
-from phasic.internal.arrays import Array, ArrayLike
+from phasic.internal.arrays import Array, ArrayLike, Tree
+from phasic.internal.tables import TableLike
 
 _T = TypeVar("_T")
 Parameters = parameter_sets.Parameters
@@ -67,7 +68,7 @@ class LikelihoodModel:
     """The values at which a fit starts: arrays or distributions, by name."""
     raise NotImplementedError
 
-  def log_likelihood_terms(self, parameters: Parameters, data: Any) -> Array:
+  def log_likelihood_terms(self, parameters: Parameters, data: Tree) -> Array:
     """Computes the log likelihood of each of n observations, (n,).
 
     Args:
@@ -81,16 +82,16 @@ class LikelihoodModel:
     del parameters
     return 0.0
 
-  def weights(self, data: Any) -> ArrayLike | None:
+  def weights(self, data: Tree) -> ArrayLike | None:
     """Returns the weights of the observations, (n,), or None for ones."""
     return getattr(data, "weights", None)
 
-  def observations(self, data: Any) -> observations_lib.Observations | None:
+  def observations(self, data: Tree) -> observations_lib.Observations | None:
     """Returns the observed times in the data, if there are any."""
     is_plain = isinstance(data, observations_lib.Observations)
     return data if is_plain else None
 
-  def distributions(self, parameters: Parameters, data: Any) -> Distribution:
+  def distributions(self, parameters: Parameters, data: Tree) -> Distribution:
     """Returns a batch with the distribution of each of n observed times.
 
     Parametric bootstraps draw from them.
@@ -101,15 +102,17 @@ class LikelihoodModel:
     )
 
   def with_observations(
-    self, data: Any, observations: observations_lib.Observations
-  ) -> Any:
+    self, data: Tree, observations: observations_lib.Observations
+  ) -> Tree:
     """Returns the same data with other observed times."""
     raise NotImplementedError(
       f"{type(self).__name__} does not say how its times are replaced: give it a "
       "method with_observations(data, observations)"
     )
 
-  def with_data(self, data: Any, covariates: Any) -> tuple[Self, Any]:
+  def with_data(
+    self, data: Tree, covariates: TableLike | None
+  ) -> tuple[Self, Tree]:
     """Returns the model and its data as the other methods take them.
 
     Args:
@@ -126,7 +129,7 @@ class LikelihoodModel:
       )
     return self, data
 
-  def start(self, data: Any, options: Mapping[str, Any]) -> Parameters:
+  def start(self, data: Tree, options: Mapping[str, object]) -> Parameters:
     """Returns the parameters from which a fit starts.
 
     Args:
@@ -136,7 +139,9 @@ class LikelihoodModel:
     del data, options
     return self.parameters
 
-  def predict(self, parameters: Parameters, covariates: Any) -> Any:
+  def predict(
+    self, parameters: Parameters, covariates: TableLike | None
+  ) -> Distribution:
     """Returns what the model predicts: a batch of distributions.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack, overload
+from typing import Unpack, overload
 
 import numpy as onp
 
@@ -22,7 +22,8 @@ from phasic.inference.results import fits
 from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Integer, Tree
+from phasic.internal.tables import TableLike
 
 Observations = observations_lib.Observations
 
@@ -36,21 +37,21 @@ def fit_mle(
 @overload
 def fit_mle(
   dist: models.LikelihoodModel,
-  observations: object,
+  observations: Tree,
   *,
-  covariates: object = None,
+  covariates: TableLike | None = None,
   **options: Unpack[FitOptions],
 ) -> model_fits.ModelFit: ...
 def fit_mle(
   dist: DistributionT | models.LikelihoodModel,
-  observations: Any,
+  observations: Observations | Tree,
   *,
-  covariates: object = None,
+  covariates: TableLike | None = None,
   fixed: Sequence[str] = (),
   tied: Sequence[Sequence[str]] = (),
   free: Sequence[str] = (),
   bounds: Mapping[str, Sequence[float]] | None = None,
-  starts: Sequence[Any] | None = None,
+  starts: Sequence[Tree] | None = None,
   num_starts: Integer = 1,
   seed: Integer = 0,
   max_steps: Integer = 2000,

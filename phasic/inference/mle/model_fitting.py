@@ -18,6 +18,7 @@ from phasic.inference.parameters import parameter_sets
 from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
+from phasic.internal.tables import TableLike
 
 # The options of fits that start from another one: those of `fit_mle`.
 _STEPS, _TOLERANCE = 2000, 1e-6
@@ -26,7 +27,7 @@ _STEPS, _TOLERANCE = 2000, 1e-6
 def fit_model(
   model: models.LikelihoodModel,
   data: Any,
-  covariates: Any,
+  covariates: TableLike | None,
   weights: onp.ndarray | None,
   options: FitOptions,
 ) -> model_fits.ModelFit:

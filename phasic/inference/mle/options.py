@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Integer, Tree
 
 
 class FitOptions(TypedDict, total=False):
@@ -15,7 +15,7 @@ class FitOptions(TypedDict, total=False):
   tied: Sequence[Sequence[str]]
   free: Sequence[str]
   bounds: Mapping[str, Sequence[float]] | None
-  starts: Sequence[Any] | None
+  starts: Sequence[Tree] | None
   num_starts: Integer
   seed: Integer
   max_steps: Integer

@@ -16,7 +16,8 @@ from phasic.inference.results import estimates
 from phasic.inference.results import quantities
 from phasic.internal import raw_arguments
 from phasic.internal import user_warnings
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import ArrayLike, Tree
+from phasic.internal.tables import TableLike
 
 _METHODS = ("percentile", "basic", "normal")
 
@@ -74,7 +75,7 @@ class Bootstrap:
     """The number of resamples without a fit; `messages` has the reasons."""
     return len(self.messages)
 
-  def fitted(self, i: int) -> Any:
+  def fitted(self, i: int) -> Tree:
     """Returns the distribution that was fitted to a resample.
 
     Of a model it returns the parameters, by name.
@@ -94,7 +95,7 @@ class Bootstrap:
       )
     return refits.value_at(self.fit, self.entries[i])
 
-  def all_fitted(self) -> Iterator[Any]:
+  def all_fitted(self) -> Iterator[Tree]:
     """Yields what was fitted to each resample that has a fit."""
     for i in range(self.num_resamples):
       if i not in self.messages:
@@ -104,7 +105,7 @@ class Bootstrap:
     self,
     f: Callable[..., ArrayLike] | str,
     *args: object,
-    covariates: object = None,
+    covariates: TableLike | None = None,
   ) -> onp.ndarray:
     """Computes the standard deviation of a quantity over the resamples.
 
@@ -128,7 +129,7 @@ class Bootstrap:
     self,
     f: Callable[..., ArrayLike] | str,
     *args: object,
-    covariates: object = None,
+    covariates: TableLike | None = None,
     confidence_level: float = 0.95,
     method: str = "percentile",
   ) -> confidence.ConfidenceInterval:
@@ -193,7 +194,7 @@ class Bootstrap:
     self,
     f: Callable[..., ArrayLike] | str,
     args: tuple[object, ...],
-    covariates: object = None,
+    covariates: TableLike | None = None,
   ) -> tuple[onp.ndarray, onp.ndarray]:
     """Computes a quantity of the fit, and of the m fits to resamples, (m, ...)."""
     entries = estimates.entries_of(self.fit)

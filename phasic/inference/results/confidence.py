@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import statistics
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as onp
 
@@ -37,6 +37,18 @@ class ConfidenceInterval(NamedTuple):
   high: onp.ndarray
   confidence_level: float
   method: str
+
+
+class Resampled(Protocol):
+  """What intervals by resampling are read from, a `Bootstrap`."""
+
+  def confidence_interval(
+    self,
+    f: quantities.Function,
+    *args: object,
+    confidence_level: float = 0.95,
+  ) -> ConfidenceInterval:
+    """Computes the interval of a function."""
 
 
 def checked_level(confidence_level: object) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import functools
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -19,6 +18,7 @@ from phasic.inference.results import summaries
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import late_names
 from phasic.internal.arrays import ArrayLike
+from phasic.internal.tables import TableLike
 
 # The attributes that are computed on first use, which pickles do not have.
 COMPUTED = ("_form", "_entries", "_likelihood", "_bootstrap", "uncertainty")
@@ -52,7 +52,7 @@ class Estimates:
     raise NotImplementedError
 
   def _function(
-    self, f: quantities.Function, covariates: object
+    self, f: quantities.Function, covariates: TableLike | None
   ) -> quantities.Function:
     """Returns a function of what the entries make, given the user's function.
 
@@ -198,7 +198,7 @@ class Estimates:
     self,
     f: Callable[..., ArrayLike] | str,
     *args: object,
-    covariates: object = None,
+    covariates: TableLike | None = None,
     robust: bool = False,
     clusters: ArrayLike | None = None,
   ) -> onp.ndarray:
@@ -242,13 +242,13 @@ class Estimates:
     self,
     quantity: quantities.Function,
     *args: object,
-    covariates: object = None,
+    covariates: TableLike | None = None,
     confidence_level: float = 0.95,
     method: str = "wald",
     bounds: quantities.Bounds | None = None,
     robust: bool = False,
     clusters: ArrayLike | None = None,
-    bootstrap: Any = None,
+    bootstrap: confidence.Resampled | None = None,
   ) -> confidence.ConfidenceInterval:
     """Computes a confidence interval of a parameter or of a function.
 
@@ -361,9 +361,11 @@ class Estimates:
     )
 
   @functools.cached_property
-  def _bootstrap(self) -> Any:
+  def _bootstrap(self) -> confidence.Resampled:
     """The bootstrap with its default options."""
-    return late_names.attribute("inference", "bootstrap")(self)
+    bootstrap = late_names.attribute("inference", "bootstrap")
+    result: confidence.Resampled = bootstrap(self)
+    return result
 
   def _uncertainty(
     self, robust: bool, clusters: ArrayLike | None
@@ -395,7 +397,7 @@ def counted_by(fit: Estimates) -> observations_lib.Observations | None:
 
 
 def function_of(
-  fit: Estimates, f: quantities.Function, covariates: object
+  fit: Estimates, f: quantities.Function, covariates: TableLike | None
 ) -> quantities.Function:
   """Returns a function of what the entries make, given the user's function."""
   return fit._function(f, covariates)  # noqa: SLF001

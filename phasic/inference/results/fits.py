@@ -18,6 +18,7 @@ from phasic.inference.parameters import limits
 from phasic.inference.results import estimates
 from phasic.inference.results import quantities
 from phasic.inference.results import records
+from phasic.internal.tables import TableLike
 from phasic.saving import saved
 from phasic.saving import texts
 
@@ -107,7 +108,7 @@ class Fit(estimates.Estimates, saved.Saved, Generic[DistributionT]):
     return self.observations
 
   def _function(
-    self, f: quantities.Function, covariates: object
+    self, f: quantities.Function, covariates: TableLike | None
   ) -> quantities.Function:
     if covariates is not None:
       raise TypeError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import dataclasses
 import functools
-from typing import Any
 
 import numpy as onp
 
+from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import model_likelihoods
 from phasic.inference.data import models
 from phasic.inference.data import observations as observations_lib
@@ -16,6 +16,8 @@ from phasic.inference.parameters import parameter_sets
 from phasic.inference.results import estimates
 from phasic.inference.results import quantities
 from phasic.inference.results import records
+from phasic.internal.arrays import Tree
+from phasic.internal.tables import TableLike
 from phasic.saving import pickles
 
 
@@ -52,7 +54,7 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
   model: models.LikelihoodModel
   parameters: parameter_sets.Parameters
   log_likelihood: float
-  data: Any
+  data: Tree
   weights: onp.ndarray
   record: records.Record
   fixed: Sequence[str] = ()
@@ -73,11 +75,11 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
       f"  {self.model!r},\n  {dict(self.parameters)!r}>"
     )
 
-  def replaced(self, **changes: Any) -> ModelFit:
+  def replaced(self, **changes: object) -> ModelFit:
     """Returns a copy with some attributes replaced."""
-    return dataclasses.replace(self, **changes)
+    return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
-  def predict(self, covariates: object = None) -> Any:
+  def predict(self, covariates: TableLike | None = None) -> Distribution:
     """Returns what the model predicts, a batch of distributions.
 
     Args:
@@ -94,7 +96,7 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
     return observations_lib.with_weights(observations, self.weights)
 
   def _function(
-    self, f: quantities.Function, covariates: object
+    self, f: quantities.Function, covariates: TableLike | None
   ) -> quantities.Function:
     if covariates is None and callable(f):
       return f

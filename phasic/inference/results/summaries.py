@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 import html
 import math
-from typing import Any
 
 import numpy as onp
 
@@ -16,6 +15,7 @@ from phasic.inference.results import quantities
 from phasic.inference.results import records
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import frameworks
+from phasic.internal.frameworks import Foreign
 
 _HEADS = (
   *("estimate", "exp(estimate)", "standard error", "z", "p", "low", "high"),
@@ -51,7 +51,7 @@ class Summary:
   notes: Sequence[str]
   confidence_level: float
 
-  def to_dict(self) -> dict[str, Any]:
+  def to_dict(self) -> dict[str, object]:
     """Returns all of it as nested dictionaries of numbers and strings."""
     return {
       "rows": {name: dict(row) for name, row in self.rows.items()},
@@ -61,7 +61,7 @@ class Summary:
       "confidence_level": self.confidence_level,
     }
 
-  def to_dataframe(self) -> Any:
+  def to_dataframe(self) -> Foreign:
     """Returns the rows as a DataFrame of pandas, one for each parameter.
 
     Raises:
