@@ -402,6 +402,22 @@ TESTS = {
             "inference/resampling"
         ]
     },
+    "regression/regression_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "regression"
+        ]
+    },
+    "intervals/interval_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "regression"
+        ]
+    },
     "interop/latent_atoms_test": {
         "helpers": [],
         "rooms": [

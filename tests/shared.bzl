@@ -326,6 +326,20 @@ TESTS = {
         ],
         tags = {"tf": {"slow": "traces each fit"}},
     ),
+    "regression/regression_tests": dict(
+        files = ["regression/regression_test"],
+        tags = {
+            "jax": {"slow": "compiles for minutes what NumPy computes"},
+            "tf": {"slow": "traces for minutes what NumPy computes"},
+        },
+    ),
+    "intervals/interval_tests": dict(
+        files = [
+            "intervals/intervals_test",
+            "regression/effects_test",
+            "regression/refusals_test",
+        ],
+    ),
     "interop/latent_atoms_test": dict(
         files = ["interop/latent_atoms_test"],
         disabled = {"numpy": "TensorFlow Probability has no NumPy distributions here"},

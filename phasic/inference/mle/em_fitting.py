@@ -9,6 +9,7 @@ import numpy as onp
 
 from phasic.distributions.base import inferring
 from phasic.distributions.base.distribution import DistributionT
+from phasic.inference.data import models
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
 from phasic.inference.mle import mle
@@ -98,6 +99,11 @@ def fit_em(
       one-parameter exponential family, Ann. Inst. Statist. Math. 46, 1994.
   """
   raw_arguments.check_flags(second_order=second_order)
+  if isinstance(dist, models.LikelihoodModel):
+    raise TypeError(
+      f"dist is {type(dist).__name__}: it must be a distribution, as EM has no "
+      "M-step for effects of covariates; fit_mle fits it"
+    )
   em.check_arguments(dist, observations)
   starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed)
