@@ -28,6 +28,7 @@ from benchmarks import memory  # noqa: E402
 from benchmarks import moments  # noqa: E402
 from benchmarks import page  # noqa: E402
 from benchmarks import quick  # noqa: E402
+from benchmarks import regressions  # noqa: E402
 from benchmarks import results  # noqa: E402
 from benchmarks import small_calls  # noqa: E402
 from benchmarks import table  # noqa: E402
@@ -51,6 +52,8 @@ _GROUPS = {
     table.many_times,
     table.dense_models,
     table.regression,
+    regressions.effects_on_time,
+    regressions.effects_on_rates,
     small_calls.one_call,
   ),
   "Means and variances": (moments.splu,),
