@@ -5,11 +5,15 @@ from phasic.regression.predictions import Standardized
 from phasic.regression.predictions import hazard_ratios
 from phasic.regression.predictions import standardized
 from phasic.regression.regressions import Regression
+from phasic.regression.survivors import Survivors
+from phasic.regression.survivors import given
 
 __all__ = [
   "Regression",
   "RegressionData",
   "Standardized",
+  "Survivors",
+  "given",
   "hazard_ratios",
   "standardized",
 ]

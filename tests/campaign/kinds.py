@@ -154,7 +154,9 @@ KINDS: dict[str, _Kind] = {
   **dict.fromkeys(("rates", "progression_rates", "mark_rates"), _RATES),
   **dict.fromkeys(("success_prob", "prob_zero", "psi", "alpha"), _PROB),
   **dict.fromkeys(("rate", "scale", "growth_rate", "mutation_rate"), _RATE),
-  **dict.fromkeys(("u", "s", "z", "time", "until", "since", "delay"), _TIMES),
+  **dict.fromkeys(
+    ("u", "s", "z", "time", "until", "since", "delay", "survived"), _TIMES
+  ),
   **dict.fromkeys(("low", "high", "lower", "upper", "entry", "times"), _TIMES),
   **dict.fromkeys(("mean", "second", "third", "event", "observed"), _TIMES),
   **dict.fromkeys(("x", "boundaries", "weights", "values", "edges_"), _TIMES),

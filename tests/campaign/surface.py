@@ -28,7 +28,7 @@ _RESULTS = (
   *("Choice", "EmStep", "LikelihoodRatio", "Maximum", "Record", "Lumped"),
   *("SurvivalEstimate", "Unconstrained", "Uncertainty", "EventChain", "Edge"),
   *("Bootstrap", "ConfidenceInterval", "Dataset", "ModelFit", "Summary"),
-  *("RegressionData", "Standardized"),
+  *("RegressionData", "Standardized", "Survivors"),
   *("ExpectedStatistics", "PiecewiseConstantLimit", "JumpChain", "Absorbed"),
   *("ParameterProperties", "ReparameterizationType", "Event", "ArraySpec"),
   *("BoundFunction", "MultilinearFunction", "NativeOp", "ArrayCode"),

@@ -126,6 +126,14 @@ class EffectsTest(test_case.TestCase):
       for p, x in zip(probs, _X[:2], strict=True)
     ]
     self.assert_close(dists.survival_function(1.5), known, 1e-11)
+    later = regression.given(dists, survived=0.5)
+    before = self.host(dists.survival_function(0.5))
+    self.assert_close(later.survival_function(1.5), known / before, 1e-11)
+    self.assert_close(later.survival_function(0.2), onp.ones(2))
+    self.assert_close(later.survival_function(later.median()), [0.5, 0.5], 1e-9)
+    self.assert_close(
+      later.mean(), 0.5 + self.host(dists.mean_residual_life(0.5)), 1e-12
+    )
 
   def test_proportional_intensities(self):
     arrays = {
