@@ -120,7 +120,7 @@ class Maximum:
       ... )
       >>> interval = maximum.confidence_interval("rate", method="profile")
       >>> print(f"{interval.low:.4f} {interval.high:.4f}")
-      0.3789 3.8896
+      0.3730 3.8896
     """
     level = confidence.checked_level(confidence_level)
     confidence.check_method(method, ("wald", "profile"))

@@ -298,7 +298,7 @@ class Estimates:
       ...   interval = fit.confidence_interval("rate", method=method)
       ...   print(f"{interval.low:.4f} {interval.high:.4f}")
       0.1877 1.3322
-      0.1547 1.1628
+      0.1552 1.1615
 
     References:
       D. J. Venzon, S. H. Moolgavkar, A method for computing profile-likelihood
@@ -346,6 +346,11 @@ class Estimates:
       >>> data = inference.Observations([1.0, 1.0, 2.0, 4.0])
       >>> fit = inference.fit_mle(Erlang(1, 1.0), data)
       >>> print(fit.summary())
+            estimate  standard error  95 % low  95 % high
+      rate       0.5            0.25  0.187659     1.3322
+      <BLANKLINE>
+      log likelihood -6.77259, AIC 15.5452, BIC 14.9315, observations 4, events 4
+      L-BFGS-B, Newton steps in a trust region converged
     """
     level = confidence.checked_level(confidence_level)
     uncertainty = self._uncertainty(robust, clusters)
