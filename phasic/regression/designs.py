@@ -41,7 +41,7 @@ class RegressionData(NamedTuple):
     ...   inference.Observations([1.0, 2.0, 5.0, 3.0]),
     ...   {"dose": [0.0, 0.0, 1.0, 1.0]},
     ... )
-    >>> data.parts[0].observations.lower.shape
+    >>> tuple(data.parts[0].observations.lower.shape)
     (2, 2)
   """
 
