@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import dataclasses
 from typing import Any
 
 import numpy as onp
@@ -55,7 +56,9 @@ def fit_model(
   )
   if not where.names:
     value = likelihood.unpenalized(where, where.entries)
-    return fit.replaced(log_likelihood=value, record=ends.nothing_fitted(value))
+    return dataclasses.replace(
+      fit, log_likelihood=value, record=ends.nothing_fitted(value)
+    )
   tried = _starts(model, data, where, options)
   optimizer = optimizer_lib.Optimizer(
     where, likelihood, where.low, where.high, max_steps, tolerance / 100
@@ -75,7 +78,8 @@ def fit_model(
   with progress_bars.fitting(options["progress"], len(tried)) as report:
     best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
   best = ends.with_zeros(optimizer, best)
-  return fit.replaced(
+  return dataclasses.replace(
+    fit,
     parameters=where.value_at(where.array(best.entries)),
     log_likelihood=likelihood.unpenalized(where, best.entries),
     record=ends.record(
@@ -109,7 +113,8 @@ def fit_from(
   )
   best, reached = ends.best_of(optimizer, [start])
   best = ends.with_zeros(optimizer, best)
-  return fit.replaced(
+  return dataclasses.replace(
+    fit,
     parameters=where.value_at(where.array(best.entries)),
     log_likelihood=likelihood.unpenalized(where, best.entries),
     data=data,

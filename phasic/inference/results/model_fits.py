@@ -75,10 +75,6 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
       f"  {self.model!r},\n  {dict(self.parameters)!r}>"
     )
 
-  def replaced(self, **changes: object) -> ModelFit:
-    """Returns a copy with some attributes replaced."""
-    return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
-
   def predict(self, covariates: TableLike | None = None) -> Distribution:
     """Returns what the model predicts, a batch of distributions.
 
