@@ -11,7 +11,7 @@ import numpy as onp
 from phasic import covariates as covariates_lib
 from phasic import inference
 from phasic.internal import static
-from phasic.internal.arrays import Array
+from phasic.internal.arrays import ArrayLike
 from phasic.internal.tables import TableLike
 from phasic.regression import layouts
 from phasic.regression import reading
@@ -46,8 +46,8 @@ class RegressionData(NamedTuple):
   """
 
   parts: tuple[layouts.Part, ...]
-  order: Array | None
-  weights: Array | None
+  order: ArrayLike | None
+  weights: ArrayLike | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

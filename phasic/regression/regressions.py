@@ -295,9 +295,10 @@ class Regression(inference.LikelihoodModel):
       )
       values = terms.log_likelihood_terms(dist, effects, part.observations)
       by_part.append(layouts.in_order(values, part))
-    if data.order is None:
+    order: Any = data.order
+    if order is None:
       return by_part[0]
-    return np.take(np.concatenate(by_part, axis=-1), data.order, axis=-1)
+    return np.take(np.concatenate(by_part, axis=-1), order, axis=-1)
 
   def penalty(self, parameters: reading.Parameters) -> ArrayLike:
     """Computes c / 2 times the sum of squares of standardized coefficients."""
