@@ -393,6 +393,15 @@ TESTS = {
             "config"
         ]
     },
+    "plots/fit_pictures_test": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "inference/plots"
+        ]
+    },
     "resampling/resampling_tests": {
         "helpers": [
             "bootstrap_data",

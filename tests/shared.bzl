@@ -318,6 +318,13 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "plots/fit_pictures_test": dict(
+        files = ["plots/fit_pictures_test"],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "resampling/resampling_tests": dict(
         files = [
             "resampling/bootstrap_intervals_test",

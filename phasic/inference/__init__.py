@@ -12,6 +12,7 @@ from phasic.inference.mle.maximum import maximize
 from phasic.inference.mle.mle import fit_mle
 from phasic.inference.parameters.unconstrained import Unconstrained
 from phasic.inference.parameters.unconstrained import unconstrained
+from phasic.inference.plots.coefficients import plot_coefficients
 from phasic.inference.plots.hazard_pictures import plot_hazard
 from phasic.inference.plots.pictures import plot_posterior_predictive
 from phasic.inference.plots.pictures import plot_quantiles
@@ -63,6 +64,7 @@ __all__ = [
   "match_moments",
   "maximize",
   "observations_from_density",
+  "plot_coefficients",
   "plot_hazard",
   "plot_posterior_predictive",
   "plot_quantiles",

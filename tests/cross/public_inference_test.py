@@ -151,6 +151,9 @@ FITS: dict[str, Callable[[Substrate], Any]] = {
   ),
 }
 PLOTS: dict[str, Callable[[Substrate], Any]] = {
+  "plot_coefficients": lambda x: x.inference.plot_coefficients(
+    x.inference.fit_mle(x.exponential(), _right_censored(x)), ["rate"]
+  ),
   "plot_hazard": lambda x: x.inference.plot_hazard(
     x.coxian(), _right_censored(x)
   ),

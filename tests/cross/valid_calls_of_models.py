@@ -229,10 +229,20 @@ def plots() -> Iterator[Call]:
   one = {"distribution": X.erlang(), **both}
   draws = X.pd.Erlang(2, ARRAY([0.5, 0.6]))
   yield call(i.kaplan_meier, observations=data)
-  yield call(i.plot_hazard, **one, num_groups=2, label="fit")
+  more = {"label": "fit", "covariates": None, "confidence_level": 0.9}
+  yield call(i.plot_hazard, **one, num_groups=2, **more)
   yield call(i.plot_posterior_predictive, draws=draws, **both, seed=1)
   yield call(i.plot_quantiles, **one)
-  yield call(i.plot_survival, **one, label="fit")
+  yield call(i.plot_survival, **one, **more, times=ARRAY([0.5, 1.0]))
+  yield call(
+    i.plot_coefficients,
+    fit=i.fit_mle(X.pd.Erlang(1, 1.0), data),
+    names=["rate"],
+    axes=None,
+    exponentiate=False,
+    confidence_level=0.9,
+    robust=False,
+  )
 
 
 def covariates() -> Iterator[Call]:

@@ -10,15 +10,14 @@ from phasic.distributions.base import hooks
 from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import known
+from phasic.inference.results import confidence
 from phasic.inference.results import survival_estimates
-from phasic.internal import raw_arguments
 from phasic.internal.frameworks import Foreign
 
 # An alias for matplotlib.axes.Axes, because matplotlib is imported only when a
 # plot is drawn.
 Axes: TypeAlias = Foreign
 
-NORMAL_95 = 1.959963984540054
 # The maximal number of points at which a plot evaluates a function.
 _NUM_VALUES = 1000
 
@@ -87,16 +86,16 @@ def end_of(axes: Axes | None, distribution: Distribution, end: float) -> float:
   if end > 0.0:
     return end
   most = values(distribution, "quantile", onp.asarray([0.99]))
-  return float(most[0]) or 1.0
+  return float(onp.max(most)) or 1.0
 
 
 def draw_estimate(
   axes: Axes,
   estimate: survival_estimates.SurvivalEstimate,
   shown: Range,
-  with_band: bool = True,
+  level: float | None,
 ) -> None:
-  """Draws an estimated survival function, perhaps with a confidence band."""
+  """Draws an estimated survival function, and a band if there is a level."""
   times = onp.concatenate([[shown.start], estimate.times, [shown.last]])
 
   def steps(x: onp.ndarray, first: float) -> onp.ndarray:
@@ -104,11 +103,18 @@ def draw_estimate(
 
   survival = steps(estimate.survival, 1.0)
   axes.step(times, survival, where="post", color="black", label="Kaplan-Meier")
-  if with_band:
-    spread = NORMAL_95 * steps(estimate.standard_errors, 0.0)
+  if level is not None:
+    normal = confidence.normal_quantile(level)
+    spread = normal * steps(estimate.standard_errors, 0.0)
     low = onp.clip(survival - spread, 0.0, 1.0)
     high = onp.clip(survival + spread, 0.0, 1.0)
-    draw_band(axes, times, low, high, label="95 %", color="gray")
+    label = percent(level)
+    draw_band(axes, times, low, high, "post", label=label, color="gray")
+
+
+def percent(level: float) -> str:
+  """Returns a confidence level as legends show it, such as "95 %"."""
+  return f"{100.0 * level:g} %"
 
 
 def draw_band(
@@ -116,11 +122,12 @@ def draw_band(
   times: onp.ndarray,
   low: onp.ndarray,
   high: onp.ndarray,
-  **style: str,
+  step: str | None,
+  **style: Foreign,
 ) -> None:
-  """Draws a band between two step functions."""
+  """Draws a band between two functions, which are steps if `step` is given."""
   axes.fill_between(
-    times, low, high, alpha=0.2, linewidth=0.0, step="post", **style
+    times, low, high, alpha=0.2, linewidth=0.0, step=step, **style
   )
 
 
@@ -131,10 +138,11 @@ def draw_curve(
   curve: onp.ndarray,
   label: str,
   steps: str,
-) -> None:
-  """Draws a function at the times of `grid`; as steps in discrete time."""
+) -> Foreign:
+  """Draws a function, as steps in discrete time; returns its color."""
   style = steps if counts(distribution) else "default"
-  axes.plot(times, curve, drawstyle=style, label=label)
+  (line,) = axes.plot(times, curve, drawstyle=style, label=label)
+  return line.get_color()
 
 
 def grid(distribution: Distribution, start: float, end: float) -> onp.ndarray:
@@ -163,9 +171,12 @@ def values(
   at = onp.asarray(x, distribution.dtype)
   results = getattr(distribution, name)(at)
   results = known("distribution", results, "plots need concrete, finite values")
-  missing = onp.ravel(results != results)
-  if onp.all(missing) or (name.startswith("quantile") and onp.any(missing)):
-    first = onp.ravel(at)[onp.argmax(missing)]
+  # At each time there may be a batch of values.
+  missing = onp.reshape(results != results, (onp.size(at), -1))
+  if onp.any(onp.all(missing, axis=0)) or (
+    name.startswith("quantile") and onp.any(missing)
+  ):
+    first = onp.ravel(at)[onp.argmax(onp.any(missing, axis=1))]
     raise ValueError(
       f"distribution has {name}({first}) = nan: plots need concrete, finite values"
     )
@@ -177,26 +188,12 @@ def log_survival_at_entry(
 ) -> onp.ndarray:
   """Computes log P(X > given); raises ValueError if it is -inf."""
   log_survival = values(distribution, "log_survival_function", given)
-  if log_survival == -onp.inf:
+  if onp.any(log_survival == -onp.inf):
     raise ValueError(
       f"distribution has no mass above {given}, the earliest entry time: it "
       "must give the observations positive probability"
     )
   return log_survival
-
-
-def check_arguments(
-  distribution: Distribution, axes: object, label: str = ""
-) -> None:
-  """Raises unless the arguments of a plot of one distribution are valid."""
-  check_type("distribution", distribution)
-  shape = tuple(distribution.batch_shape)
-  if shape:
-    raise ValueError(
-      f"distribution has batch shape {shape}: plots take a single distribution; slice it, e.g. dist[0]"
-    )
-  check_axes(axes)
-  raw_arguments.check_string("label", label)
 
 
 def check_type(name: str, distribution: object) -> None:

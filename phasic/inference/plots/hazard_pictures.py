@@ -10,9 +10,12 @@ from phasic.distributions.base.distribution import Distribution
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import whole_number
 from phasic.inference.plots import drawing
+from phasic.inference.plots import fit_curves
 from phasic.inference.plots.drawing import Axes
+from phasic.inference.results import confidence
 from phasic.inference.results import survival_estimates
 from phasic.internal.arrays import Integer
+from phasic.internal.tables import TableLike
 
 
 class Groups(NamedTuple):
@@ -30,27 +33,36 @@ class Groups(NamedTuple):
 
 
 def plot_hazard(
-  distribution: Distribution,
+  distribution: fit_curves.Drawable,
   observations: observations_lib.Observations | None = None,
   axes: Axes | None = None,
   *,
   num_groups: Integer = 8,
   label: str = "fit",
+  covariates: TableLike | None = None,
+  confidence_level: float = 0.95,
 ) -> Axes:
   """Draws a hazard function, with observed event rates in groups of times.
 
   In each group the rate is the number of events by the time (or the steps)
-  that all were at risk there; bars are of 95 %, for the logarithm of a Poisson
-  number. What ends at zero counts in discrete time; else it does so without a
-  rate, and is left out.
+  that all were at risk there; its interval is that of the logarithm of a
+  Poisson number. What ends at zero counts in discrete time; else it does so
+  without a rate, and is left out.
+
+  The hazard of a fit has a pointwise confidence band, by the delta method for
+  its logarithm, in discrete time for its log odds. The y-axis shows at most
+  twice the height of the hazard and of the rates, where a band is wider.
 
   Args:
-    distribution: of one variable, without a batch, with a hazard.
+    distribution: of one variable, without a batch, with a hazard; or a fit, see
+      `plot_survival`.
     observations: see `plot_survival`.
     axes: of matplotlib; None for new ones.
     num_groups: groups have about the same number of events; fewer where many
       times are equal.
     label: the name of the distribution in the legend.
+    covariates: see `plot_survival`.
+    confidence_level: of bands and of the intervals of rates.
 
   Returns:
     The axes.
@@ -70,21 +82,37 @@ def plot_hazard(
     >>> axes.get_ylabel()
     'hazard'
   """
-  drawing.check_arguments(distribution, axes, label)
+  level = confidence.checked_level(confidence_level)
   num_groups = whole_number("num_groups", num_groups, 1)
-  half = 0.5 if drawing.counts(distribution) else 0.0
-  groups, last = None, 0.0
-  if observations is not None:
-    groups = _groups_of(distribution, observations, num_groups)
+  source = fit_curves.source_of(
+    distribution, observations, axes, label, covariates
+  )
+  dist = source.distribution
+  is_discrete = drawing.counts(dist)
+  half = 0.5 if is_discrete else 0.0
+  groups, last = None, source.last
+  if source.observations is not None:
+    groups = _groups_of(dist, source.observations, num_groups)
     last = float(groups.edges[-1]) + half
-  end = drawing.end_of(axes, distribution, last)
-  times = drawing.grid(distribution, 0.0, end)
-  curve = drawing.values(distribution, "hazard_function", times)
+  end = drawing.end_of(axes, dist, last)
+  times = drawing.grid(dist, 0.0, end)
+  curves = fit_curves.evaluated(source, "hazard_function", times)
+  ends = fit_curves.band(
+    source,
+    "hazard_function",
+    lambda dist, at: dist.hazard_function(at),
+    times,
+    level,
+    (0.0, 1.0 if is_discrete else onp.inf),
+  )
   target = drawing.new_axes() if axes is None else axes
-  if groups is not None:
-    _draw_rates(target, groups, half)
-  drawing.draw_curve(target, distribution, times, curve, label, "steps-mid")
-  drawing.finish(target, "hazard", end, None)
+  if groups is not None and source.has_estimate:
+    _draw_rates(target, groups, half, level)
+  colors = fit_curves.draw(target, source, times, curves, "steps-mid")
+  highest = 2.0 * target.get_ylim()[1]
+  fit_curves.draw_bands(target, source, times, ends, colors, level, "mid")
+  top = min(highest, target.get_ylim()[1]) if ends is not None else None
+  drawing.finish(target, "hazard", end, top)
   if target.get_xscale() == "linear":
     target.set_xlim(left=-half)
   return target
@@ -136,17 +164,17 @@ def _groups_of(
   """Groups event times; includes time zero if an event is possible there."""
   if not drawing.counts(distribution):
     return grouped(observations, num_groups, False, False)
-  at_zero = float(drawing.values(distribution, "hazard_function", 0.0))
+  at_zero = onp.max(drawing.values(distribution, "hazard_function", 0.0))
   times, events, _, _ = survival_estimates.host_times(observations)
   from_zero = at_zero > 0.0 or bool(onp.any(times[events] == 0.0))
   return grouped(observations, num_groups, True, from_zero)
 
 
-def _draw_rates(axes: Axes, groups: Groups, half: float) -> None:
-  """Draws event rates with 95 % intervals; `half` is half a time step or 0."""
+def _draw_rates(axes: Axes, groups: Groups, half: float, level: float) -> None:
+  """Draws event rates with intervals; `half` is half a time step or 0."""
   edges, counts, exposures = groups
   rates = counts / exposures
-  factor = onp.exp(drawing.NORMAL_95 / onp.sqrt(counts))
+  factor = onp.exp(confidence.normal_quantile(level) / onp.sqrt(counts))
   # In discrete time a rate is a probability, so that its interval ends at one.
   highest = onp.where(half > 0.0, 1.0, onp.inf)
   axes.errorbar(
@@ -156,5 +184,5 @@ def _draw_rates(axes: Axes, groups: Groups, half: float) -> None:
     yerr=[rates - rates / factor, onp.minimum(rates * factor, highest) - rates],
     fmt="none",
     color="gray",
-    label="events by time at risk, 95 %",
+    label=f"events by time at risk, {drawing.percent(level)}",
   )

@@ -188,16 +188,21 @@ class PicturesTest(test_case.TestCase):
       ],
     )
 
-  def test_a_fit_is_no_distribution(self):
+  def test_an_estimate_is_no_distribution(self):
     data = inference.Observations([0.5, 1.0, 1.5])
     fit = inference.fit_mle(Erlang(1, 1.0), data)
+    estimate = inference.kaplan_meier(data)
     for draw in (
       inference.plot_survival,
       inference.plot_quantiles,
       inference.plot_hazard,
     ):
-      with self.assertRaisesRegex(TypeError, "is Fit: .* fit.distribution"):
-        draw(fit, data)
+      with self.assertRaisesRegex(
+        TypeError, "is SurvivalEstimate: .* fit.distribution"
+      ):
+        draw(estimate, data)
+    with self.assertRaisesRegex(TypeError, "is Fit: .* fit.distribution"):
+      inference.plot_posterior_predictive(fit, data, seed=3)
     with self.assertRaisesRegex(ValueError, "num_groups is 0: it must be >= 1"):
       inference.plot_hazard(fit.distribution, data, num_groups=0)
 
