@@ -352,6 +352,7 @@ ROOMS = {
         "inference/data",
         "inference/results",
         "inference/mle",
+        "inference/plots",
         "covariates"
     ]
 }

@@ -402,6 +402,14 @@ TESTS = {
             "inference/plots"
         ]
     },
+    "regression/partial_effects_test": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "regression"
+        ]
+    },
     "resampling/resampling_tests": {
         "helpers": [
             "bootstrap_data",

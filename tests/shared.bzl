@@ -325,6 +325,13 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "regression/partial_effects_test": dict(
+        files = ["regression/partial_effects_test"],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "resampling/resampling_tests": dict(
         files = [
             "resampling/bootstrap_intervals_test",

@@ -1,6 +1,7 @@
 """Regressions: phase-type distributions that depend on covariates."""
 
 from phasic.regression.designs import RegressionData
+from phasic.regression.partial_effects import plot_partial_effects
 from phasic.regression.predictions import Standardized
 from phasic.regression.predictions import hazard_ratios
 from phasic.regression.predictions import standardized
@@ -15,5 +16,6 @@ __all__ = [
   "Survivors",
   "given",
   "hazard_ratios",
+  "plot_partial_effects",
   "standardized",
 ]
