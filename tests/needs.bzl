@@ -393,7 +393,7 @@ TESTS = {
             "config"
         ]
     },
-    "plots/fit_pictures_test": {
+    "plots/plots_tests": {
         "helpers": [
             "test_case"
         ],

@@ -318,8 +318,11 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
-    "plots/fit_pictures_test": dict(
-        files = ["plots/fit_pictures_test"],
+    "plots/plots_tests": dict(
+        files = [
+            "plots/coefficients_test",
+            "plots/fit_pictures_test",
+        ],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},
