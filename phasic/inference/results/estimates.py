@@ -368,7 +368,9 @@ class Estimates:
   @functools.cached_property
   def _bootstrap(self) -> confidence.Resampled:
     """The bootstrap with its default options."""
-    bootstrap = late_names.attribute("inference", "bootstrap")
+    # The function is in a room above this one.
+    package = __package__.rpartition(".")[0]
+    bootstrap = late_names.attribute(package, "bootstrap")
     result: confidence.Resampled = bootstrap(self)
     return result
 

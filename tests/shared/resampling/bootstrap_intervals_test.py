@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from unittest import mock
 
 from absl.testing import absltest
 import numpy as onp
@@ -72,6 +73,16 @@ class IntervalsTest(test_case.TestCase):
         bootstrap=self.result,
       )
       self.assertEqual(interval, expected)
+
+  def test_the_bootstrap_of_the_fit_is_made_once(self):
+    fit = bootstrap_data.exponential_fit(bootstrap_data.censored())
+    with mock.patch.object(
+      inference, "bootstrap", return_value=self.result
+    ) as bootstrap:
+      for _ in range(2):
+        interval = fit.confidence_interval("rate", method="bootstrap")
+        self.assertEqual(interval, self.result.confidence_interval("rate"))
+    bootstrap.assert_called_once_with(fit)
 
   def test_distributions(self):
     rates = [self.host(dist.rate) for dist in self.result.all_fitted()]
