@@ -179,7 +179,7 @@ class Regression(inference.LikelihoodModel):
 
   @property
   def scales(self) -> Mapping[str, onp.ndarray]:  # type: ignore[override]
-    """Sizes of coefficients: one over the standard deviation of a column."""
+    """Sizes of coefficients, one over the standard deviation of a column."""
     return {name: 1.0 / x for name, x in self._spreads(1.0).items()}
 
   def _spreads(self, intercept: float) -> dict[str, onp.ndarray]:
