@@ -36,8 +36,9 @@ class Regression(inference.LikelihoodModel):
         (accelerated failure times, as in survreg of R and in lifelines);
       intensity: all rates of the chain are multiplied by exp(eta), so that
         positive coefficients mean shorter lives. Of a homogeneous chain this is
-        the effect on time with the other sign; of a chain after a time change,
-        such as MatrixWeibull, it is another model: with one phase,
+        the effect on time with the other sign, of MatrixWeibull that effect
+        times minus the concentration. After other time changes, such as that
+        of MatrixGompertz, it is another model. With one phase it has
         proportional hazards;
       initial_probs: the probability that phase i is the first one is
         proportional to alpha_i exp(eta_i), with eta = 0 for the first phase that
