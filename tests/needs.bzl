@@ -416,7 +416,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
-            "inference/resampling"
+            "inference"
         ]
     },
     "regression/regression_tests": {
