@@ -127,6 +127,31 @@ def jacobian(
   return stacked(columns, static.shape(value))
 
 
+def value_and_slopes(
+  where: Form,
+  entries: onp.ndarray,
+  f: Callable[..., ArrayLike] | str,
+  args: tuple[object, ...],
+  place: tuple[int, ...],
+) -> tuple[float, onp.ndarray]:
+  """Computes one number of f(value, *args), and its gradient in k entries.
+
+  Arguments are as for `jacobian`; `place` is where the number is.
+  """
+
+  def number_at(x: Array) -> Tree:
+    value = where.root.value_at(x)
+    result: Tree = (
+      getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
+    )
+    return result[place] if place else result
+
+  value, slopes = gradients.value_and_gradient(
+    number_at, where.array(where.embedded(entries))
+  )
+  return float(host(value)), host(slopes)[where.indices]
+
+
 def stacked(columns: list[onp.ndarray], shape: static.Shape) -> onp.ndarray:
   """Stacks columns on a new last axis, (..., k), also if k is zero."""
   rows = onp.reshape(columns, (len(columns), *shape))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as onp
 
@@ -11,6 +12,7 @@ from phasic.inference.results import quantities
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import frameworks
 
+_Computed: TypeAlias = Callable[[onp.ndarray], tuple[float, onp.ndarray]]
 # The most steps of a search for one end of an interval.
 _STEPS = 200
 # The end is found if the log likelihood there is off by at most this.
@@ -82,17 +84,18 @@ class _Search:
 
     along = self._slopes(onp.zeros(len(self._start)))[1] * sign
     step = along * (onp.sqrt(2.0 * self._drop) / onp.linalg.norm(along))
+    number, slack = _last_kept(self._slopes), _last_kept(self._slack)
     with onp.errstate(all="ignore"):
       result = optimize.minimize(
-        lambda u: -sign * self._slopes(u)[0],
+        lambda u: -sign * number(u)[0],
         step,
-        jac=lambda u: -sign * self._slopes(u)[1],
+        jac=lambda u: -sign * number(u)[1],
         method="SLSQP",
         constraints=[
           {
             "type": "ineq",
-            "fun": lambda u: self._slack(u)[0],
-            "jac": lambda u: self._slack(u)[1],
+            "fun": lambda u: slack(u)[0],
+            "jac": lambda u: slack(u)[1],
           }
         ],
         options={"maxiter": _STEPS, "ftol": 1e-13},
@@ -142,12 +145,28 @@ class _Search:
   def _slopes(self, u: onp.ndarray) -> tuple[float, onp.ndarray]:
     """Computes the number and its slopes in scaled parameters."""
     entries = self._inner.to_constrained(self._moved(u))
-    values, slopes = self._quantity.numbers_at(entries)
-    row: Any = slopes[self._place]
-    return float(values[self._place]), onp.matmul(row, self._basis)
+    number, slopes = self._quantity.number_at(entries, self._place)
+    return number, onp.matmul(slopes, self._basis)
 
   def _moved(self, u: onp.ndarray) -> onp.ndarray:
     return self._start + onp.matmul(self._basis, u)
+
+
+def _last_kept(f: _Computed) -> _Computed:
+  """Returns a function that keeps its last result.
+
+  An optimizer asks for values and slopes at one point one after the other.
+  """
+  point, result = onp.zeros(0), (onp.nan, onp.zeros(0))
+
+  def kept(u: onp.ndarray) -> tuple[float, onp.ndarray]:
+    nonlocal point, result
+    if not onp.array_equal(u, point):
+      result = f(u)
+      point = onp.array(u)
+    return result
+
+  return kept
 
 
 def _basis(known: directions.Known) -> onp.ndarray:

@@ -35,14 +35,15 @@ class Quantity(NamedTuple):
     slopes: its slopes in the free parameters, (..., d).
     low: lower bounds of its numbers, -inf for none, (...).
     high: upper bounds, inf for none, (...).
-    numbers_at: computes the array and its slopes at other entries.
+    number_at: computes the number at a place, and its slopes in the free
+      parameters (d,), at other entries.
   """
 
   estimate: onp.ndarray
   slopes: onp.ndarray
   low: onp.ndarray
   high: onp.ndarray
-  numbers_at: Callable[[onp.ndarray], tuple[onp.ndarray, onp.ndarray]]
+  number_at: Callable[[onp.ndarray, tuple[int, ...]], tuple[float, onp.ndarray]]
 
 
 def quantity_of(
@@ -69,22 +70,23 @@ def quantity_of(
       return parameter
   slopes = uncertainty.slopes_of(f, args)
 
-  def at(entries: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
-    value = inner.root.value_at(inner.array(inner.embedded(entries)))
-    result = getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
-    slopes = likelihood_derivatives.jacobian(inner, entries, f, args)
-    return (
-      onp.asarray(static.concrete(result), onp.float64),
-      onp.matmul(slopes, inner.jacobian(entries)),
+  def number_at(
+    entries: onp.ndarray, place: tuple[int, ...]
+  ) -> tuple[float, onp.ndarray]:
+    number, slopes = likelihood_derivatives.value_and_slopes(
+      inner, entries, f, args, place
     )
+    return number, onp.matmul(slopes, inner.jacobian(entries))
 
-  estimate, _ = at(inner.entries)
+  value = inner.root.value_at(inner.array(inner.all_entries))
+  result = getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
+  estimate: onp.ndarray = onp.asarray(static.concrete(result), onp.float64)
   return Quantity(
     estimate,
     slopes,
     onp.full(onp.shape(estimate), ends[0]),
     onp.full(onp.shape(estimate), ends[1]),
-    at,
+    number_at,
   )
 
 
@@ -153,11 +155,14 @@ def _parameter(
   else:
     return None
 
-  def at(entries: onp.ndarray) -> tuple[onp.ndarray, onp.ndarray]:
-    change = onp.matmul(row, entries - inner.entries)
-    return value + change, onp.matmul(row, inner.jacobian(entries))
+  def number_at(
+    entries: onp.ndarray, at: tuple[int, ...]
+  ) -> tuple[float, onp.ndarray]:
+    change = onp.matmul(row[at], entries - inner.entries)
+    slopes = onp.matmul(row[at], inner.jacobian(entries))
+    return float(value[at] + change), slopes
 
-  _, slopes = at(inner.entries)
+  slopes = onp.matmul(row, inner.jacobian(inner.entries))
   # Numbers that were not fitted, or are at a bound, have no interval.
   slopes = onp.where(kept[..., None], slopes, onp.nan)
   shape = onp.shape(value)
@@ -166,7 +171,7 @@ def _parameter(
     slopes,
     onp.broadcast_to(ends[0], shape),
     onp.broadcast_to(ends[1], shape),
-    at,
+    number_at,
   )
 
 
