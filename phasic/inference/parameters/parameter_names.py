@@ -18,7 +18,7 @@ def prefix_of(name: str) -> str:
   return "" if name == PLAIN else f"{name}."
 
 
-class Names:
+class PartNames:
   """Which names belong to which part."""
 
   def __init__(

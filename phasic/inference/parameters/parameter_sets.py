@@ -82,7 +82,7 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
       self._numbers = numbers_lib.Numbers(
         "parameters", arrays, pairs, labels, scales
       )
-    names = parameter_names.Names(arrays, self._numbers, given)
+    names = parameter_names.PartNames(arrays, self._numbers, given)
     names.check_bounds(bounds)
     for group in tied:
       entry_blocks.check_sequence("tied", group, "names")
@@ -105,7 +105,7 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
 
   def _collect(
     self,
-    names: parameter_names.Names,
+    names: parameter_names.PartNames,
     fixed: Sequence[str],
     bounds: Mapping[str, Sequence[ArrayLike]],
   ) -> None:
