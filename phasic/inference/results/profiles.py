@@ -15,6 +15,9 @@ from phasic.internal import frameworks
 _Computed: TypeAlias = Callable[[onp.ndarray], tuple[float, onp.ndarray]]
 # The most steps of a search for one end of an interval.
 _STEPS = 200
+# A search ends where a step changes the number by less, in standard errors. At
+# an end it changes by the square of a distance along the bound.
+_TOLERANCE = 1e-11
 # The end is found if the log likelihood there is off by at most this.
 _NEAR = 1e-6
 # Steps along the gradient that bring the log likelihood to its bound.
@@ -51,7 +54,8 @@ def ends(
   low, high = onp.full(shape, onp.nan), onp.full(shape, onp.nan)
   for place in onp.ndindex(*shape):
     if onp.isfinite(errors[place]) and errors[place] > 0:
-      search = _Search(uncertainty, quantity, place, drop)
+      unit = float(errors[place])
+      search = _Search(uncertainty, quantity, place, unit, drop)
       low[place], high[place] = search.end(-1.0), search.end(1.0)
     elif errors[place] == 0:
       low[place] = high[place] = quantity.estimate[place]
@@ -66,8 +70,11 @@ class _Search:
     uncertainty: uncertainty_lib.Uncertainty,
     quantity: quantities.Quantity,
     place: tuple[int, ...],
+    unit: float,
     drop: float,
   ):
+    """Makes the search for a number at a place, in units of its error."""
+    self._unit = unit
     self._inner = uncertainty.inner
     self._likelihood = uncertainty.likelihood
     self._quantity = quantity
@@ -87,9 +94,9 @@ class _Search:
     number, slack = _last_kept(self._slopes), _last_kept(self._slack)
     with onp.errstate(all="ignore"):
       result = optimize.minimize(
-        lambda u: -sign * number(u)[0],
+        lambda u: -sign / self._unit * number(u)[0],
         step,
-        jac=lambda u: -sign * number(u)[1],
+        jac=lambda u: -sign / self._unit * number(u)[1],
         method="SLSQP",
         constraints=[
           {
@@ -98,7 +105,7 @@ class _Search:
             "jac": lambda u: slack(u)[1],
           }
         ],
-        options={"maxiter": _STEPS, "ftol": 1e-13},
+        options={"maxiter": _STEPS, "ftol": _TOLERANCE},
       )
       return self._judged(onp.asarray(result.x, onp.float64), sign)
 
