@@ -273,9 +273,7 @@ def main(folder: pathlib.Path) -> None:
   os.environ.update(_JAX, PHASIC_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
   paths = {study: folder / f"{study.name}.jsonl" for study in STUDIES}
   with futures.ProcessPoolExecutor(
-    PROCESSES,
-    mp_context=multiprocessing.get_context("spawn"),
-    max_tasks_per_child=50,  # JAX keeps what it compiled for each data set.
+    PROCESSES, mp_context=multiprocessing.get_context("spawn")
   ) as executor:
     tasks = {}
     for study, i in _missing(paths):
