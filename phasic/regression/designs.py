@@ -11,6 +11,7 @@ import numpy as onp
 from phasic import covariates as covariates_lib
 from phasic import inference
 from phasic.internal import static
+from phasic.internal import user_warnings
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.tables import TableLike
 from phasic.regression import layouts
@@ -18,6 +19,8 @@ from phasic.regression import reading
 from phasic.regression import specs
 
 INTERCEPT = "Intercept"
+# A column is far from zero if its mean is more than so many standard deviations.
+_FAR = 100.0
 
 
 class RegressionData(NamedTuple):
@@ -102,6 +105,7 @@ def read(
   matrices = _matrices(
     spec, {name: design.matrix for name, design in designs.items()}, size
   )
+  _warn_of_far_columns(designs)
   names = {
     name: (
       *((INTERCEPT,) if name == "time" and spec.intercept else ()),
@@ -120,6 +124,26 @@ def read(
   return Columns(designs, names, spreads, levels), _laid_out(
     spec, observations, rows
   )
+
+
+def _warn_of_far_columns(
+  designs: Mapping[str, covariates_lib.Design],
+) -> None:
+  """Warns of columns whose mean is far from zero, such as calendar years.
+
+  The parameters at zero are then nearly collinear with their coefficients.
+  """
+  for effect, design in designs.items():
+    means = onp.mean(design.matrix, axis=0)
+    far = onp.abs(means) > _FAR * reading.spread(design.matrix)
+    if onp.any(far):
+      i = int(onp.argmax(far))
+      user_warnings.warn(
+        f"column {design.names[i]!r} of {effect} has mean {means[i]:g}, which is "
+        "far from zero for its spread: the parameters of the distribution are "
+        "those at zero, and errors may get lost; subtract a typical value, or "
+        "write center(...) in a formula"
+      )
 
 
 def at(spec: specs.Spec, columns: Columns, covariates: TableLike) -> Rows:

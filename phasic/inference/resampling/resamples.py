@@ -13,6 +13,7 @@ from phasic.inference.data import observations as observations_lib
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import estimates
 from phasic.inference.results import fits
+from phasic.inference.results import information
 from phasic.inference.results import model_fits
 from phasic.inference.results import survival_estimates
 from phasic.internal import raw_arguments
@@ -67,7 +68,7 @@ def check(
       "be counts, as a bootstrap needs a sample; give counts as weights"
     )
   if method == "cases":
-    return None if clusters is None else _numbered(clusters, weights)
+    return None if clusters is None else information.numbered(clusters, weights)
   if clusters is not None:
     raise ValueError(
       "clusters are given, and method is 'parametric': values from the fitted "
@@ -250,34 +251,3 @@ def _counts(random: onp.random.Generator, sizes: onp.ndarray) -> onp.ndarray:
   total = onp.sum(sizes)
   counts = random.multinomial(int(total), sizes / total)
   return onp.asarray(counts, onp.float64)
-
-
-def _numbered(clusters: object, weights: onp.ndarray) -> onp.ndarray:
-  """Checks labels of clusters, and returns numbers in their place, (n,)."""
-  labels = raw_arguments.host_array(clusters, "clusters")
-  if onp.shape(labels) != onp.shape(weights):
-    raise ValueError(
-      f"clusters has shape {onp.shape(labels)}: it must be "
-      f"{onp.shape(weights)}, one label for each observation"
-    )
-  lost = onp.asarray(labels != labels, bool)
-  if onp.any(lost):
-    raise ValueError(
-      f"clusters[{int(onp.argmax(lost))}] is NaN: each observation needs the "
-      "label of its cluster; give observations of their own a label each"
-    )
-  kept = weights > 0
-  try:
-    names, places = onp.unique(labels[kept], return_inverse=True)
-  except TypeError:
-    raise TypeError(
-      "clusters has labels of different types: they must be numbers or strings"
-    ) from None
-  if len(names) < 2:
-    raise ValueError(
-      f"clusters has {len(names)} label: there must be at least two clusters, "
-      "which are drawn whole"
-    )
-  numbers = onp.full(len(labels), -1)
-  numbers[kept] = places
-  return numbers

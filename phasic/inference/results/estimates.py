@@ -185,8 +185,9 @@ class Estimates:
 
     Args:
       robust: whether the covariance is the sandwich H B H, with the inverse
-        information H and the sum B of the outer products of the scores, as if
-        the distribution were not the true one.
+        information H and the sum B of the outer products of the weighted scores,
+        as if the distribution were not the true one. Weights are those of a
+        sample, as in survreg of R; repeat rows where they are counts.
       clusters: (n,), labels of observations that depend on each other, such as
         the number of a hospital; scores are summed in each cluster. It implies
         `robust`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as onp
 
 from phasic.inference.data import likelihoods
+from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 
@@ -41,21 +42,48 @@ def cluster_sums(
 
   Raises:
     NotImplementedError: the log likelihood is no sum over observations.
-    ValueError: `clusters` has another shape than the weights.
+    ValueError: `clusters` has another shape than the weights, a label is
+      missing, or there is only one.
   """
   weighted = likelihood.weights[:, None] * scores(likelihood, inner)
   if clusters is None:
     return weighted
-  labels = onp.asarray(clusters)
-  if onp.shape(labels) != onp.shape(likelihood.weights):
+  index = numbered(clusters, likelihood.weights)
+  kept = index >= 0
+  sums = onp.zeros((int(onp.max(index)) + 1, onp.shape(weighted)[-1]))
+  onp.add.at(sums, index[kept], weighted[kept])
+  return sums
+
+
+def numbered(clusters: object, weights: onp.ndarray) -> onp.ndarray:
+  """Checks labels of clusters, and returns numbers in their place, (n,)."""
+  labels = raw_arguments.host_array(clusters, "clusters")
+  if onp.shape(labels) != onp.shape(weights):
     raise ValueError(
       f"clusters has shape {onp.shape(labels)}: it must be "
-      f"{onp.shape(likelihood.weights)}, a label for each observation"
+      f"{onp.shape(weights)}, one label for each observation"
     )
-  _, index = onp.unique(labels, return_inverse=True)
-  sums = onp.zeros((int(onp.max(index)) + 1, onp.shape(weighted)[-1]))
-  onp.add.at(sums, index, weighted)
-  return sums
+  lost = onp.asarray(labels != labels, bool)
+  if onp.any(lost):
+    raise ValueError(
+      f"clusters[{int(onp.argmax(lost))}] is NaN: each observation needs the "
+      "label of its cluster; give observations of their own a label each"
+    )
+  kept = weights > 0
+  try:
+    names, places = onp.unique(labels[kept], return_inverse=True)
+  except TypeError:
+    raise TypeError(
+      "clusters has labels of different types: they must be numbers or strings"
+    ) from None
+  if len(names) < 2:
+    raise ValueError(
+      f"clusters has {len(names)} label: there must be at least two clusters, "
+      "whose observations depend on each other"
+    )
+  numbers = onp.full(len(labels), -1)
+  numbers[kept] = places
+  return numbers
 
 
 def precision(dtype: str) -> float:

@@ -99,6 +99,12 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
     if isinstance(f, str):
       if covariates is None and self._form.has_name(f):
         return f
+      if covariates is None and not f.isidentifier():
+        raise ValueError(
+          f"quantity is {f!r}: it must be one of the fitted entries "
+          f"{', '.join(self._form.names[:20])}; or the name of a method of what is "
+          "predicted, with covariates"
+        )
       return lambda parameters, *args: getattr(
         self.model.predict(parameters, covariates), f
       )(*args)

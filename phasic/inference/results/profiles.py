@@ -11,6 +11,7 @@ from phasic.inference.results import directions
 from phasic.inference.results import quantities
 from phasic.inference.results import uncertainty as uncertainty_lib
 from phasic.internal import frameworks
+from phasic.internal import user_warnings
 
 _Computed: TypeAlias = Callable[[onp.ndarray], tuple[float, onp.ndarray]]
 # The most steps of a search for one end of an interval.
@@ -22,9 +23,17 @@ _TOLERANCE = 1e-11
 _NEAR = 1e-6
 # Steps along the gradient that bring the log likelihood to its bound.
 _CORRECTIONS = 8
-# A search has run away if a free parameter, in units of its standard error, has
-# moved farther.
-_FARTHEST = 1e3
+# Free parameters, in units of their standard errors, move at most twice as far as
+# for a quadratic log likelihood. Where a search ends at a side of this box, the
+# box is made wider, until it is as wide as `_FARTHEST`.
+_WIDER, _FARTHEST = 4.0, 200.0
+# A number has not changed from one box to a wider one if it has changed by less,
+# in standard errors.
+_GAIN = 1e-4
+# The likelihood does not fall at all if it has not fallen to its bound at such a
+# side, and a wider search fails.
+_ENDLESS = 10.0
+_SIDE = 1.0 - 1e-6
 
 
 def ends(
@@ -57,6 +66,12 @@ def ends(
       unit = float(errors[place])
       search = _Search(uncertainty, quantity, place, unit, drop)
       low[place], high[place] = search.end(-1.0), search.end(1.0)
+      if onp.isnan(low[place]) or onp.isnan(high[place]):
+        user_warnings.warn(
+          "an end of a profile interval was not found and is NaN: the log "
+          "likelihood is too irregular for the search; take method='wald' or "
+          "'bootstrap'"
+        )
     elif errors[place] == 0:
       low[place] = high[place] = quantity.estimate[place]
   return low, high
@@ -90,46 +105,97 @@ class _Search:
       from scipy import optimize
 
     along = self._slopes(onp.zeros(len(self._start)))[1] * sign
-    step = along * (onp.sqrt(2.0 * self._drop) / onp.linalg.norm(along))
-    number, slack = _last_kept(self._slopes), _last_kept(self._slack)
-    with onp.errstate(all="ignore"):
-      result = optimize.minimize(
-        lambda u: -sign / self._unit * number(u)[0],
-        step,
-        jac=lambda u: -sign / self._unit * number(u)[1],
-        method="SLSQP",
-        constraints=[
-          {
-            "type": "ineq",
-            "fun": lambda u: slack(u)[0],
-            "jac": lambda u: slack(u)[1],
-          }
-        ],
-        options={"maxiter": _STEPS, "ftol": _TOLERANCE},
-      )
-      return self._judged(onp.asarray(result.x, onp.float64), sign)
+    u = along * (onp.sqrt(2.0 * self._drop) / onp.linalg.norm(along))
+    slack = _last_kept(self._slack)
+    objective = _last_kept(lambda u: self._objective(u, sign))
+    # Steps stay within a box, since a linear step may lead to rates at which
+    # nothing can be computed. Where the search ends at its sides, it goes on in
+    # a wider one.
+    reach, feasible = 2.0 * onp.sqrt(2.0 * self._drop), 0.0
+    gain = before = onp.inf
+    with onp.errstate(all="ignore"), user_warnings.searching():
+      while True:
+        result = optimize.minimize(
+          lambda u: objective(u)[0],
+          u,
+          jac=lambda u: objective(u)[1],
+          method="SLSQP",
+          bounds=[(-reach, reach)] * len(u),
+          constraints=[
+            {
+              "type": "ineq",
+              "fun": lambda u: slack(u)[0],
+              "jac": lambda u: slack(u)[1],
+            }
+          ],
+          options={"maxiter": _STEPS, "ftol": _TOLERANCE},
+        )
+        u = onp.asarray(result.x, onp.float64)
+        is_inside = onp.max(onp.abs(u), initial=0.0) < _SIDE * reach
+        if is_inside or slack(u)[0] < -_NEAR:
+          break
+        gain, before = before - objective(u)[0], objective(u)[0]
+        feasible = reach
+        if reach >= _FARTHEST:
+          break
+        reach *= _WIDER
+      # The search ended at a side of the widest box: the end is beyond, unless
+      # another parameter is at the side, of which the number does not depend.
+      if feasible >= reach and not gain < _GAIN:
+        return self._limit(sign)
+      found = self._at_bound(u)
+      # A search in a wider box may fail, or end at a lower top.
+      is_lower = not objective(u)[0] <= before + _GAIN
+      if feasible >= _ENDLESS and (onp.isnan(found) or is_lower):
+        return self._limit(sign)
+      return found
 
-  def _judged(self, u: onp.ndarray, sign: float) -> float:
-    """Brings the log likelihood to its bound, and returns the number there."""
+  def _limit(self, sign: float) -> float:
+    """Returns the end of a number along which the likelihood does not fall."""
+    limits = self._quantity.high if sign > 0 else self._quantity.low
+    return float(limits[self._place])
+
+  def _at_bound(self, u: onp.ndarray) -> float:
+    """Brings the log likelihood to its bound, and returns the number there.
+
+    It is NaN if the search did not end near the bound.
+    """
+    slack, slopes = self._slack(u)
     for _ in range(_CORRECTIONS):
-      slack, slopes = self._slack(u)
       size = float(onp.sum(slopes * slopes))
-      if not (onp.isfinite(slack) and size > 0):
+      if not (abs(slack) < self._drop and size > 0):
         break
       u = u - slack / size * slopes
-    slack, _ = self._slack(u)
-    far = float(onp.max(onp.abs(u), initial=0.0))
-    if abs(slack) <= _NEAR and far < _FARTHEST:
-      return self._slopes(u)[0]
-    value, bound = self._quantity.estimate[self._place], onp.inf
-    limit = (self._quantity.low, self._quantity.high)[sign > 0]
-    if far >= _FARTHEST or slack > _NEAR:
-      # The likelihood stays above its bound however far the search goes.
-      bound = abs(float(limit[self._place]))
-      return (
-        float(limit[self._place]) if onp.isfinite(bound) else sign * onp.inf
+      slack, slopes = self._slack(u)
+    return self._slopes(u)[0] if abs(slack) <= _NEAR else float(onp.nan)
+
+  def _objective(
+    self, u: onp.ndarray, sign: float
+  ) -> tuple[float, onp.ndarray]:
+    """Computes what the search minimizes, and its slopes.
+
+    It is the number in units of its standard error, on the scale that keeps its
+    bounds: there it is nearer to linear.
+    """
+    number, slopes = self._slopes(u)
+    scaled, slope = self._scaled(number)
+    _, unit = self._scaled(float(self._quantity.estimate[self._place]))
+    factor = -sign / (self._unit * unit)
+    return factor * scaled, factor * slope * slopes
+
+  def _scaled(self, number: float) -> tuple[float, float]:
+    """Returns the number on the scale that keeps its bounds, and the slope."""
+    low = float(self._quantity.low[self._place])
+    high = float(self._quantity.high[self._place])
+    scaled, slope = number, 1.0
+    if onp.isfinite(low) or onp.isfinite(high):
+      below, above = number - low, high - number
+      scaled = float(
+        (onp.log(below) if onp.isfinite(low) else 0.0)
+        - (onp.log(above) if onp.isfinite(high) else 0.0)
       )
-    return float(onp.nan * value)
+      slope = float(1.0 / onp.float64(below) + 1.0 / onp.float64(above))
+    return scaled, slope
 
   def _value(self, u: onp.ndarray) -> tuple[float, onp.ndarray]:
     """Computes the log likelihood and its slopes in scaled parameters."""

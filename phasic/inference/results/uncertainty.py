@@ -113,7 +113,12 @@ class Uncertainty:
     if isinstance(f, str):
       _check_values(f, args)
       method = getattr(value, f, None)
-      raw_arguments.check_callable(f"f = {f!r}", method, " or a method's name")
+      if not callable(method):
+        names = ", ".join(self.names[:20])
+        raise ValueError(
+          f"f is {f!r}: it must be a function, the name of a method of "
+          f"{type(value).__name__}, or one of the fitted entries {names}"
+        )
     else:
       raw_arguments.check_callable("f", f, " or the name of a method")
     slopes = likelihood_derivatives.jacobian(inner, inner.entries, f, args)
