@@ -432,6 +432,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
+            "inference/selection",
             "regression"
         ]
     },

@@ -16,8 +16,10 @@ from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters.host_values import host_values
 from phasic.inference.results import directions
+from phasic.inference.results import estimates
 from phasic.inference.results import fits
 from phasic.inference.results import information
+from phasic.inference.results import model_fits
 from phasic.inference.results import uncertainty
 from phasic.internal import frameworks
 
@@ -52,7 +54,10 @@ class LikelihoodRatio(NamedTuple):
   reason: str
 
 
-def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
+def likelihood_ratio(
+  smaller: fits.Fit | model_fits.ModelFit,
+  larger: fits.Fit | model_fits.ModelFit,
+) -> LikelihoodRatio:
   """Tests a model against a larger one that contains it, on the same data.
 
   The statistic is about chi-square distributed if the smaller model is true, as
@@ -61,6 +66,9 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
   model is zero or at a bound, or the data would not tell its entries apart, as
   equal rates in a row, there is no p-value. That is so for models that differ
   in the number of phases; for these see `choose_num_phases`.
+
+  Of two regressions the larger one has all parameters of the smaller one, and
+  some coefficients more.
 
   Args:
     smaller: the fit of a special case, with parameters fixed, tied or zero.
@@ -92,9 +100,16 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       Amer. Statist. Assoc. 82, 1987.
   """
   for name, fit in (("smaller", smaller), ("larger", larger)):
-    if not isinstance(fit, fits.Fit):
-      raise TypeError(f"{name} is {type(fit).__name__}: it must be a Fit")
-  if not _have_same_data(smaller.observations, larger.observations):
+    if not isinstance(fit, (fits.Fit, model_fits.ModelFit)):
+      raise TypeError(
+        f"{name} is {type(fit).__name__}: it must be a Fit or ModelFit"
+      )
+  if isinstance(smaller, fits.Fit) != isinstance(larger, fits.Fit):
+    raise TypeError(
+      "one of smaller and larger is the fit of a distribution, the other of a "
+      "model: both must be of one kind; fit a regression with fewer effects"
+    )
+  if not _are_of_same_data(smaller, larger):
     raise ValueError(
       "smaller and larger are fits to different observations: fit both to "
       "the same data"
@@ -113,9 +128,42 @@ def likelihood_ratio(smaller: fits.Fit, larger: fits.Fit) -> LikelihoodRatio:
       "fit from smaller's distribution, or from more starts"
     )
   statistic = max(statistic, 0.0)
-  reason = why_irregular(smaller, larger)
+  if isinstance(smaller, fits.Fit) and isinstance(larger, fits.Fit):
+    reason = why_irregular(smaller, larger)
+  else:
+    reason = _why_models_are_irregular(smaller, larger)
   p_value = math.nan if reason else _chi_square_tail(statistic, degrees)
   return LikelihoodRatio(statistic, degrees, p_value, reason)
+
+
+def _are_of_same_data(
+  smaller: estimates.Estimates, larger: estimates.Estimates
+) -> bool:
+  """Returns whether two fits are to the same observations, as far as known."""
+  mine = estimates.likelihood_of(smaller).weights
+  others = estimates.likelihood_of(larger).weights
+  if not onp.array_equal(mine, others):
+    return False
+  first, second = map(estimates.counted_by, (smaller, larger))
+  return first is None or second is None or _have_same_data(first, second)
+
+
+def _why_models_are_irregular(
+  smaller: estimates.Estimates, larger: estimates.Estimates
+) -> str:
+  """Returns why the ratio of two models is not asymptotically chi-square, or ""."""
+  others = set(smaller.statuses) - set(larger.statuses)
+  if others:
+    return (
+      f"larger has no {', '.join(sorted(others)[:5])}, so that it is not known "
+      "whether it contains smaller"
+    )
+  return "; ".join(
+    f"{name} of {which} is {status}"
+    for which, fit in (("smaller", smaller), ("larger", larger))
+    for name, status in fit.statuses.items()
+    if status != uncertainty.IDENTIFIED
+  )
 
 
 def _have_same_data(

@@ -254,6 +254,15 @@ class IntervalsTest(test_case.TestCase):
     profile = fit.confidence_interval("slope", method="profile")
     self.assert_close(ratio.low, onp.exp(profile.low), 1e-8)
     held = inference.fit_mle(_Groups(), data, fixed=["slope"])
+    test = inference.likelihood_ratio(held, fit)
+    self.assertEqual((test.degrees_of_freedom, test.reason), (1, ""))
+    logs = onp.sum(events * onp.log(rates))
+    rate = onp.sum(events) / onp.sum(_TIMES)
+    known = 2.0 * (logs - onp.sum(events) * math.log(rate))
+    self.assert_close(test.statistic, known, 1e-8)
+    self.assert_close(test.p_value, scipy.stats.chi2.sf(known, 1), 1e-8)
+    with self.assertRaisesRegex(TypeError, "must be of one kind"):
+      inference.likelihood_ratio(_exponential(), fit)
     self.assert_close(
       held.parameters["rate"], onp.sum(events) / onp.sum(_TIMES), 1e-8
     )
