@@ -19,7 +19,7 @@ from phasic.internal.tables import TableLike
 
 # A formula, names of columns, or an array.
 EffectLike: TypeAlias = str | Sequence[str] | ArrayLike
-# What `Design.at` takes: a table, or an array if the effect is one.
+# The argument of `Design.evaluate`: a table, or an array if the effect is one.
 CovariatesLike: TypeAlias = TableLike | ArrayLike
 
 

@@ -1,4 +1,4 @@
-"""What a regression was asked for: a distribution and its effects."""
+"""The specification of a regression: a distribution and its effects."""
 
 from __future__ import annotations
 

@@ -111,10 +111,7 @@ def jacobian(
   """
 
   def function_at(x: Array) -> Tree:
-    value = where.root.value_at(x)
-    if isinstance(f, str):
-      return getattr(value, f)(*args)
-    return f(value, *args)
+    return called(f, where.root.value_at(x), args)
 
   at = where.array(where.embedded(entries))
   value, pullback = gradients.vjp(function_at, at)
@@ -125,6 +122,15 @@ def jacobian(
     for i in where.indices
   ]
   return stacked(columns, static.shape(value))
+
+
+def called(
+  f: Callable[..., ArrayLike] | str, value: object, args: tuple[object, ...]
+) -> Tree:
+  """Calls a function of a value, or the value's method of that name."""
+  if isinstance(f, str):
+    return getattr(value, f)(*args)
+  return f(value, *args)
 
 
 def value_and_slopes(
@@ -140,10 +146,7 @@ def value_and_slopes(
   """
 
   def number_at(x: Array) -> Tree:
-    value = where.root.value_at(x)
-    result: Tree = (
-      getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
-    )
+    result = called(f, where.root.value_at(x), args)
     return result[place] if place else result
 
   value, slopes = gradients.value_and_gradient(

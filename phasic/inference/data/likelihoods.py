@@ -18,7 +18,6 @@ from phasic.inference.parameters.host_values import host_values
 Map = unconstrained_map.UnconstrainedMap
 MapT = TypeVar("MapT", bound=Map)
 _InnerT = TypeVar("_InnerT", bound=Map, contravariant=True)
-_T = TypeVar("_T")
 
 
 class Likelihood(Protocol[_InnerT]):

@@ -168,7 +168,8 @@ class ModelLikelihood(WrittenLikelihood):
       model: the model.
       form: the map from entries to its parameters.
       data: what the model takes.
-      weights: of the observations, (n,); None for those of the data.
+      weights: of a fit's observations, (n,); None for those of the data, which
+        are checked.
 
     Raises:
       ValueError: the terms or weights have a wrong shape.
@@ -193,29 +194,41 @@ class ModelLikelihood(WrittenLikelihood):
     compiled = models.kept(model, key, lambda: Compiled(value_at, terms_at))
     super().__init__(compiled, form, (data, form.array(onp.ones(1))))
     self._penalty_at = penalty_at
-    num_terms = onp.shape(self.terms(form, form.entries))
+    # The weights of a fit have been checked, and terms need not be computed.
+    self.weights = (
+      self._checked(model.weights(data)) if weights is None else (weights)
+    )
+    self.total = float(onp.sum(self.weights))
+    self._data = (data, form.array(self.weights))
+
+  def _checked(self, weights: ArrayLike | None) -> onp.ndarray:
+    """Returns weights as the terms need them, (n,); None stands for ones.
+
+    Raises:
+      ValueError: the terms or weights have a wrong shape, or weights break a
+        rule.
+    """
+    num_terms = onp.shape(self.terms(self._form, self._form.entries))
     if len(num_terms) != 1 or not num_terms[0]:
       raise ValueError(
         f"log_likelihood_terms returned shape {num_terms}: it must be (n,), with "
         "one term for each of n > 0 observations"
       )
-    given = model.weights(data) if weights is None else weights
-    self.weights = onp.ones(num_terms)
-    if given is not None:
-      self.weights = host_values("weights", given)
-    if onp.shape(self.weights) != num_terms:
+    if weights is None:
+      return onp.ones(num_terms)
+    known = host_values("weights", weights)
+    if onp.shape(known) != num_terms:
       raise ValueError(
-        f"weights has shape {onp.shape(self.weights)}: it must be {num_terms}, "
-        "as the terms of the log likelihood"
+        f"weights has shape {onp.shape(known)}: it must be {num_terms}, as the "
+        "terms of the log likelihood"
       )
-    if not onp.all((self.weights >= 0) & (self.weights < onp.inf)):
+    if not onp.all((known >= 0) & (known < onp.inf)):
       raise ValueError("weights must be >= 0 and finite")
-    if not onp.any(self.weights > 0):
+    if not onp.any(known > 0):
       raise ValueError(
         "all weights are zero: a fit needs an observation with a positive weight"
       )
-    self.total = float(onp.sum(self.weights))
-    self._data = (data, form.array(self.weights))
+    return known
 
   def terms(self, inner: Form, entries: onp.ndarray) -> onp.ndarray:
     """Computes the log likelihood of each observation, (n,)."""

@@ -1,4 +1,4 @@
-"""What `fit_mle` asks of a model of data that is not a distribution."""
+"""The protocol of models that `fit_mle` fits besides distributions."""
 
 from __future__ import annotations
 

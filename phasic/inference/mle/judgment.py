@@ -36,11 +36,9 @@ _SHARE = 0.1
 # without end.
 _REAL_STEP = 0.01
 # A search is near a maximum if the next Newton step is shorter than `_NEAR`, or
-# if its gain is hidden by rounding. The rounding error of the log likelihood is
-# taken as `_ROUNDING` machine epsilons. If it is above `_MOST_ROUNDING`, only
-# the length of the step counts.
+# if its gain is hidden by rounding. If the rounding error of the log likelihood is
+# above `_MOST_ROUNDING`, only the length of the step counts.
 _NEAR = 1e-5
-_ROUNDING = 100.0
 _MOST_ROUNDING = 0.01
 # A search that is not at a maximum has not ended if a slope exceeds this, in
 # the unit of the free parameter.
@@ -72,7 +70,7 @@ def judge(
   form = optimizer.where
   inner = optimizer.in_units(optimizer.inner(best.entries))
   eps = static.finfo_eps(form.dtype)
-  rounding = _ROUNDING * eps * (1.0 + abs(best.log_likelihood))
+  rounding = optimizer.value_rounding(best.log_likelihood)
   _, slopes = optimizer.evaluated(inner, inner.entries)
   information = -optimizer.hessian(inner, inner.entries)
   is_known = bool(onp.all(onp.isfinite(information)))

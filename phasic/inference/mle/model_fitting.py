@@ -76,17 +76,7 @@ def fit_model(
   ]
   report: Callable[[int, float], object] | None
   with progress_bars.fitting(options["progress"], len(tried)) as report:
-    best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
-  best = ends.with_zeros(optimizer, best)
-  return dataclasses.replace(
-    fit,
-    parameters=where.value_at(where.array(best.entries)),
-    log_likelihood=likelihood.unpenalized(where, best.entries),
-    record=ends.record(
-      optimizer, best, tolerance, reached, [name for name, _ in tried]
-    ),
-    at_bounds=limits_lib.at_bounds(where, best.entries, where.low, where.high),
-  )
+    return _searched(fit, optimizer, likelihood, tried, tolerance, report)
 
 
 def fit_from(
@@ -111,15 +101,38 @@ def fit_from(
   optimizer = optimizer_lib.Optimizer(
     where, likelihood, where.low, where.high, _STEPS, _TOLERANCE / 100
   )
-  best, reached = ends.best_of(optimizer, [start])
+  other = dataclasses.replace(fit, data=data, weights=likelihood.weights)
+  tried = [("start", start)]
+  return _searched(other, optimizer, likelihood, tried, _TOLERANCE)
+
+
+def _searched(
+  fit: model_fits.ModelFit,
+  optimizer: optimizer_lib.Optimizer[parameter_sets.ParameterSet],
+  likelihood: model_likelihoods.ModelLikelihood,
+  tried: Sequence[tuple[str, onp.ndarray]],
+  tolerance: float,
+  report: Callable[[int, float], object] | None = None,
+) -> model_fits.ModelFit:
+  """Searches from several starts, and returns the fit where the best one ended.
+
+  Args:
+    fit: the fit without its parameters.
+    optimizer: the optimizer.
+    likelihood: the log likelihood that it maximizes.
+    tried: names and entries of the starts.
+    tolerance: the largest slope of the mean log likelihood at convergence.
+    report: takes the number of starts that are done, and the largest value.
+  """
+  where = optimizer.where
+  best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
   best = ends.with_zeros(optimizer, best)
+  names = [name for name, _ in tried]
   return dataclasses.replace(
     fit,
     parameters=where.value_at(where.array(best.entries)),
     log_likelihood=likelihood.unpenalized(where, best.entries),
-    data=data,
-    weights=likelihood.weights,
-    record=ends.record(optimizer, best, _TOLERANCE, reached, ["start"]),
+    record=ends.record(optimizer, best, tolerance, reached, names),
     at_bounds=limits_lib.at_bounds(where, best.entries, where.low, where.high),
   )
 

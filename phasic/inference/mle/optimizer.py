@@ -111,6 +111,11 @@ class Optimizer(Generic[MapT]):
     mean = abs(log_likelihood) / self.likelihood.total
     return float(onp.sqrt(eps * (1.0 + mean)))
 
+  def value_rounding(self, log_likelihood: float) -> float:
+    """Returns the rounding error of a log likelihood, taken large."""
+    eps = static.finfo_eps(self.likelihood.dtype)
+    return _ROUNDING * eps * (1.0 + abs(log_likelihood))
+
   def slopes(self, entries: onp.ndarray) -> onp.ndarray:
     """Computes the gradient, projected to keep the sums of entries constant."""
     _, gradient = self.likelihood.value_and_gradient(self.where, entries)
@@ -225,8 +230,7 @@ class Optimizer(Generic[MapT]):
     better = self._optimum(
       entries, optimum.method, end, list(optimum.log_likelihoods)
     )
-    eps = static.finfo_eps(self.likelihood.dtype)
-    rounding = _ROUNDING * eps * (1.0 + abs(optimum.log_likelihood))
+    rounding = self.value_rounding(optimum.log_likelihood)
     is_better = better.gradient_norm < optimum.gradient_norm and (
       better.log_likelihood >= optimum.log_likelihood - rounding
     )

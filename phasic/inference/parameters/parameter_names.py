@@ -9,7 +9,7 @@ from phasic.inference.parameters import numbers as numbers_lib
 from phasic.internal.arrays import ArrayLike
 
 # The entries of a distribution of this name are named without it: "rates[0]".
-# Those of another one have its name in front: "second.rates[0]".
+# Entries of another distribution have its name in front: "second.rates[0]".
 PLAIN = "distribution"
 
 

@@ -1,4 +1,4 @@
-"""What plots draw: a distribution, or those of a fit, with bands."""
+"""The distributions that plots draw, and bands of fits."""
 
 from __future__ import annotations
 

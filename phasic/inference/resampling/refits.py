@@ -26,7 +26,7 @@ _SMALL = 1e-12
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-  """What tasks need to make and fit resamples; it can be pickled.
+  """The data that a task needs to make and fit resamples; it can be pickled.
 
   Attributes:
     fit: the fit.

@@ -40,7 +40,7 @@ class ConfidenceInterval(NamedTuple):
 
 
 class Resampled(Protocol):
-  """What intervals by resampling are read from, a `Bootstrap`."""
+  """The result of a bootstrap, which computes intervals."""
 
   def confidence_interval(
     self,

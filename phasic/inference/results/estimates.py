@@ -1,4 +1,4 @@
-"""What all fits have: errors, intervals, criteria and a summary."""
+"""The base of all fits: errors, intervals, criteria and a summary."""
 
 from __future__ import annotations
 

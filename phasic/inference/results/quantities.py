@@ -79,7 +79,7 @@ def quantity_of(
     return number, onp.matmul(slopes, inner.jacobian(entries))
 
   value = inner.root.value_at(inner.array(inner.all_entries))
-  result = getattr(value, f)(*args) if isinstance(f, str) else f(value, *args)
+  result = likelihood_derivatives.called(f, value, args)
   estimate: onp.ndarray = onp.asarray(static.concrete(result), onp.float64)
   return Quantity(
     estimate,
