@@ -32,7 +32,8 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
     high: the upper bounds of the entries, (k,).
     arrays: the array or parameter that each entry belongs to, (k,).
     root: the map of all entries that can be fitted.
-    key: the arguments `fixed`, `tied` and `free`.
+    key: the arguments `fixed`, `tied` and `free`, and bounds of numbers, which
+      tell maps of one model apart.
   """
 
   def __init__(
@@ -99,7 +100,14 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
       )
       for name, dist in given.items()
     }
-    self.key = (tuple(fixed), tuple(map(tuple, tied)), tuple(free))
+    # Bounds of numbers decide which entries there are.
+    ends = () if self._numbers is None else self._numbers.bounds
+    self.key = (
+      tuple(fixed),
+      tuple(map(tuple, tied)),
+      tuple(free),
+      tuple(tuple(map(float, x)) for x in ends),
+    )
     self.dtype = _common_dtype(self._numbers, given)
     self._collect(names, fixed, bounds)
 

@@ -267,6 +267,11 @@ class IntervalsTest(test_case.TestCase):
       held.parameters["rate"], onp.sum(events) / onp.sum(_TIMES), 1e-8
     )
     self.assertEqual(held.num_parameters, 1)
+    # Functions that were compiled for other bounds are not taken.
+    model = _Groups()
+    for bounds in ({}, {"rate": (0.0, 5.0)}, {"rate": (0.01, 2.0)}):
+      again = inference.fit_mle(model, data, bounds=bounds)
+      self.assert_close(again.parameters["rate"], rates[0], 1e-8)
     if MODE == "numpy":
       again = pickle.loads(pickle.dumps(fit))
       self.assert_close(
