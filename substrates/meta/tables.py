@@ -8,7 +8,7 @@ SUBSTRATES = ("numpy", "jax", "tf")
 
 # Public packages of applications, lowest first. They use the other packages by
 # their public names alone (tools/rooms/wings.py).
-WINGS = ("covariates", "regression")
+WINGS = ("covariates", "regression", "multistate")
 # The public packages: `phasic.substrates.<s>` has them as attributes.
 PUBLIC_PACKAGES = (
   *("binding", "config", "distributions", "graphs", "inference", "math"),

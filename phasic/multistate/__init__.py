@@ -1,0 +1,19 @@
+"""Multi-state models of panel data: states that are seen now and then."""
+
+from phasic.multistate.intensities import Intensities
+from phasic.multistate.models import MultiState
+from phasic.multistate.outcomes import Outcome
+from phasic.multistate.outcomes import normal
+from phasic.multistate.outcomes import poisson
+from phasic.multistate.outcomes import truncated_normal
+from phasic.multistate.panel_data import PanelData
+
+__all__ = [
+  "Intensities",
+  "MultiState",
+  "Outcome",
+  "PanelData",
+  "normal",
+  "poisson",
+  "truncated_normal",
+]

@@ -1,0 +1,50 @@
+"""Rates from which fits to panel data start."""
+
+from __future__ import annotations
+
+import numpy as onp
+
+from phasic.multistate import chains
+from phasic.multistate import panel_data
+
+
+def crude_rates(chain: chains.Chain, data: panel_data.PanelData) -> onp.ndarray:
+  """Computes rates as if all transitions had been seen, (r,).
+
+  A rate is the number of times that a state was followed by another one, over
+  the time that follows rows with that state. A transition that was not seen
+  counts as half a one. Given starting values are kept.
+
+  Args:
+    chain: the chain.
+    data: the data.
+  """
+  states = {x: i for i, x in enumerate(chain.states)}
+  known = onp.asarray([states.get(str(x), -1) for x in data.states])
+  same = onp.logical_not(data.is_first)[1:]
+  before, after = known[:-1][same], known[1:][same]
+  lengths = onp.diff(data.times)[same]
+  size = len(chain.states)
+  counts, spent = onp.zeros((size, size)), onp.zeros(size)
+  both = (before >= 0) & (after >= 0)
+  onp.add.at(counts, (before[both], after[both]), 1.0)
+  onp.add.at(spent, before[before >= 0], lengths[before >= 0])
+  total = float(onp.sum(lengths))
+  # Of states that were not seen, the mean rate of all.
+  typical = float(len(lengths)) / total if total > 0.0 else 1.0
+  events = onp.zeros(len(chain.rates))
+  exposures = onp.zeros(len(chain.rates))
+  for e, row in enumerate(chain.coefficients):
+    i, j = chain.state_of[chain.sources[e]], chain.state_of[chain.targets[e]]
+    for r in onp.flatnonzero(row):
+      # Phases of one state share its time.
+      phases = float(onp.sum(chain.state_of == i))
+      inside = i == j
+      events[r] += phases if inside else counts[i, j]
+      exposures[r] += float(row[r]) * spent[i] / (1.0 if inside else phases)
+  rates = onp.maximum(events, 0.5) / onp.where(exposures > 0, exposures, 1.0)
+  rates = onp.where(exposures > 0, rates, typical)
+  given = [chain.starts.get(name) for name in chain.rates]
+  return onp.asarray(
+    [x if y is None else y for x, y in zip(rates, given, strict=True)]
+  )
