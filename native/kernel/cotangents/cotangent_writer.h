@@ -225,7 +225,30 @@ class CotangentWriter {
   }
   bool RowsAreAccurate() const {
     for (int64_t i = 0; i < model_.size; ++i) {
-      if (model_.reached[i] && sums_.IsShort(sums_.row_tail, LeastRowSize(i))) {
+      if (model_.reached[i] && !IsDead(i) &&
+          sums_.IsShort(sums_.row_tail, LeastRowSize(i))) {
+        return false;
+      }
+    }
+    return ExitsOfDeadAreAccurate();
+  }
+  // Returns whether no path leads from phase i to a weight, so that all terms
+  // of its row are zero but for those of edges that leave the dead phases.
+  // These have the rate zero.
+  bool IsDead(int64_t i) const {
+    return in_.has_weights() && !sums_.Matters(model_, i);
+  }
+  bool ExitsOfDeadAreAccurate() const {
+    if (!in_.has_weights()) return true;
+    const EdgeView& edges = in_.edges;
+    int64_t listed = 0;
+    for (int64_t e = 0; e < edges.count; ++e) {
+      const int64_t i = edges.sources[e];
+      const int64_t j = edges.targets[e];
+      if (j == i || j == model_.size) continue;
+      const int64_t cell = model_.cells[listed++];
+      if (model_.reached[i] && IsDead(i) && !IsDead(j) &&
+          sums_.IsShort(sums_.row_tail, SizeOf(sums_.products[cell], 0))) {
         return false;
       }
     }

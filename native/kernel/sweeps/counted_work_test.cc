@@ -413,6 +413,26 @@ TEST(CountedWorkTest, DerivativesWhereDoublesUnderflow) {
   ExpectNoCliffs("near Erlang", NearErlang(10), 20, kFewValues, {1});
 }
 
+// Phases from which no path leads to a weight have cotangents of zero, for
+// which a sweep must not be repeated.
+TEST(CountedWorkTest, PhasesWithoutPathToWeights) {
+  constexpr int64_t kPhases = 20;
+  EdgeModel model(kPhases);
+  for (int64_t i = 0; i + 1 < kPhases; ++i) model.Add(i, i + 1, 0.7);
+  std::vector<double> weights(kPhases, 1.0);
+  SweepInput in = model.Input();
+  in.has_exit_rates = true;
+  in.exit_rates.value = weights.data();
+  for (const int64_t num_times : {1, 150, 600}) {
+    SCOPED_TRACE(num_times);
+    std::fill(weights.begin(), weights.end(), 1.0);
+    const Work all = Measure(in, 16.0, num_times, false);
+    std::fill(weights.begin() + 3, weights.end(), 0.0);
+    const Work first = Measure(in, 16.0, num_times, false);
+    EXPECT_LE(first.gradient, 1.25 * all.gradient);
+  }
+}
+
 TEST(CountedWorkTest, Rings) {
   ExpectNoCliffs("ring", Ring(10), 20, kFewValues);
   ExpectNoCliffs("ring", Ring(41), 20, kManyValues);

@@ -168,18 +168,77 @@ class SmallAdjoint {
   // P are judged by a lower bound on the terms of all of them.
   void Check(bool has_given_exits, SmallSums<kPhases>* sums) const {
     sums->tail = tail_;
+    Judge(has_given_exits, nullptr, sums);
+    const ModelMask is_done = sums->starts_are_accurate &
+                              sums->rows_are_accurate &
+                              sums->weights_are_accurate;
+    if (!Any(models_.is_ordinary & ~is_done)) return;
+    const Zeros zeros(models_, times_);
+    Judge(has_given_exits, &zeros, sums);
+  }
+
+  // Phases at which all terms are zero: those that no path from the start
+  // reaches, and those from which no path leads to an exit.
+  struct Zeros {
+    ModelMask unreached[kPhases];
+    ModelMask dead[kPhases];
+
+    Zeros(const SmallModels<kPhases>& models, const SmallTimes& times) {
+      const PerModel zero(0.0);
+      const int64_t p = models.size;
+      for (int64_t i = 0; i < p; ++i) {
+        unreached[i] = models.initial[i] <= zero;
+        dead[i] = (models.exits[i] <= zero) & ~times.is_survival;
+      }
+      // A path has fewer steps than there are phases.
+      for (int64_t step = 1; step < p; ++step) {
+        for (int64_t i = 0; i < p; ++i) {
+          for (int64_t j = 0; j < p; ++j) {
+            const ModelMask is_closed = models.steps[i][j] <= zero;
+            dead[i] = dead[i] & Either(is_closed, dead[j]);
+            unreached[j] = unreached[j] & Either(is_closed, unreached[i]);
+          }
+        }
+      }
+    }
+  };
+
+  // Does what `Check` does; zeros that are known to be exact are accurate.
+  void Judge(bool has_given_exits, const Zeros* zeros,
+             SmallSums<kPhases>* sums) const {
     sums->starts_are_accurate = sums->rows_are_accurate =
         sums->weights_are_accurate = models_.is_ordinary;
     for (int64_t i = 0; i < models_.size; ++i) {
       const PerModel& stays = sums->products[i][i];
-      sums->starts_are_accurate =
-          sums->starts_are_accurate & IsAccurate(sums->starts[i]);
-      sums->rows_are_accurate =
-          sums->rows_are_accurate &
+      ModelMask start = IsAccurate(sums->starts[i]);
+      ModelMask row =
           IsAccurate(has_given_exits ? stays : stays + sums->exits[i]);
-      sums->weights_are_accurate =
-          sums->weights_are_accurate & IsAccurate(sums->exits[i]);
+      ModelMask weight = IsAccurate(sums->exits[i]);
+      if (zeros != nullptr) {
+        row = Either(row, Either(zeros->unreached[i],
+                                 zeros->dead[i] & IsDeadRow(i, *zeros, *sums)));
+        start = Either(start, zeros->dead[i]);
+        weight = Either(weight, zeros->unreached[i]);
+      }
+      sums->starts_are_accurate = sums->starts_are_accurate & start;
+      sums->rows_are_accurate = sums->rows_are_accurate & row;
+      sums->weights_are_accurate = sums->weights_are_accurate & weight;
     }
+  }
+
+  // Returns the lanes where each term of the row of a dead phase is zero or
+  // accurate. Steps of rate zero, whose cotangents are asked for, may leave the
+  // dead phases.
+  ModelMask IsDeadRow(int64_t i, const Zeros& zeros,
+                      const SmallSums<kPhases>& sums) const {
+    ModelMask result = models_.is_ordinary;
+    if (!times_.lanes[0].in->has_weights()) {
+      result = result & IsAccurate(sums.exits[i]);
+    }
+    for (int64_t j = 0; j < models_.size; ++j) {
+      result = result & Either(IsAccurate(sums.products[i][j]), zeros.dead[j]);
+    }
+    return result;
   }
 
   const SmallModels<kPhases>& models_;
