@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import itertools
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as onp
@@ -151,7 +152,7 @@ def read(
 def period_names(cuts: Sequence[float]) -> list[str]:
   """Returns names of periods, such as "[5, 10)"."""
   ends = [-onp.inf, *cuts, onp.inf]
-  return [f"[{a:g}, {b:g})" for a, b in zip(ends[:-1], ends[1:], strict=True)]
+  return [f"[{a:g}, {b:g})" for a, b in itertools.pairwise(ends)]
 
 
 def in_periods(cuts: Sequence[float], times: onp.ndarray) -> onp.ndarray:

@@ -135,13 +135,10 @@ class Hidden:
     log = np.where(masks > 0.0, np.zeros_like(masks), -math.inf)
     by_state = []
     if log_labels is not None:
-      none = np.zeros_like(log_labels[:, :, :1])
-      table = np.concatenate([log_labels, none], axis=-1)
-      count = len(self.states) + 1
-      rows = np.reshape(np.transpose(table, (0, 2, 1)), (-1, count - 1))
-      by_state.append(
-        np.take(rows, emissions.design * count + emissions.label, axis=0)
-      )
+      seen = structures.cast(emissions.labels, dtype)[:, None]
+      possible = np.where(seen > 0.0, np.zeros_like(seen), -math.inf)
+      rows = np.take(log_labels, emissions.design, axis=0)
+      by_state.append(likelihoods.log_sum(rows + possible))
     for name in self.outcomes:
       by_state.append(self._log_densities(name, emissions, parameters, dtype))
     for x in by_state:

@@ -86,6 +86,10 @@ class Intensities:
     starts = checked_starts(rates, self.rates)
     self._chain = chains.with_starts(self._chain, starts)
 
+  def chain(self) -> chains.Chain:
+    """Returns the chain of phases."""
+    return self._chain
+
   def __repr__(self) -> str:
     listed = ", ".join(f"{a} -> {b}" for a, b, _ in self.transitions)
     return f"Intensities({listed})"
@@ -94,11 +98,11 @@ class Intensities:
 def chain_of(intensities: object) -> chains.Chain:
   """Returns the chain of `Intensities` or of a graph."""
   if isinstance(intensities, Intensities):
-    return intensities._chain
+    return intensities.chain()
   if isinstance(intensities, graphs.Graph):
     return _chain_of_graph(intensities)
   if isinstance(intensities, Mapping):
-    return Intensities(intensities)._chain
+    return Intensities(intensities).chain()
   raise TypeError(
     f"intensities is {raw_arguments.shown(intensities)}: it must be "
     "Intensities, a Graph, or a mapping from states to lists of states"
@@ -258,7 +262,7 @@ def _chain(
       made.phases.append(f"{state}[{k + 1}]" if several else state)
       made.state_of.append(i)
     entry += masses
-  for i, state in enumerate(states):
+  for state in states:
     shape = sojourns.get(state, 1)
     if isinstance(shape, int):
       for k in range(shape - 1):

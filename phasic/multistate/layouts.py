@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -89,13 +89,13 @@ class Emissions(NamedTuple):
 
   Attributes:
     masks: one for each phase that is possible, (e, p).
-    label: index of the observed state, (e,); the number of states for none.
+    labels: one for each label that may have been seen, (e, s).
     design: which probabilities of misclassification apply, (e,).
     outcomes: observed outcomes by name, (e,), NaN where missing.
   """
 
   masks: Any
-  label: Any
+  labels: Any
   design: Any
   outcomes: Mapping[str, Any]
 
@@ -130,44 +130,45 @@ class Layout(NamedTuple):
 
 
 def grouped(
-  keys: Sequence[Hashable], times: onp.ndarray
-) -> tuple[list[Hashable], onp.ndarray, onp.ndarray]:
+  keys: onp.ndarray, times: onp.ndarray
+) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray]:
   """Arranges times in rows that have one key each.
 
   Equal times with the same key are kept once. A key with many times may take
   several rows, so that the work, with that of placeholders, is small.
 
   Args:
-    keys: of n times.
+    keys: integers >= 0, of n > 0 times.
     times: (n,).
 
   Returns:
     The key of each row; the times, (g, l); and the place of each of the n times
     in the flat table, (n,).
   """
-  numbers: dict[Hashable, int] = {}
-  codes = onp.asarray([numbers.setdefault(key, len(numbers)) for key in keys])
-  pairs, inverse = onp.unique(
-    onp.stack([onp.asarray(codes, onp.float64), times], axis=-1),
-    axis=0,
-    return_inverse=True,
-  )
-  inverse = onp.reshape(inverse, -1)
-  sizes = onp.bincount(onp.asarray(pairs[:, 0], int), minlength=len(numbers))
+  order = onp.lexsort((times, keys))
+  sorted_keys, sorted_times = keys[order], times[order]
+  new_key = onp.append(True, onp.diff(sorted_keys) != 0)
+  is_new = new_key | onp.append(True, onp.diff(sorted_times) != 0)
+  number = onp.cumsum(is_new) - 1
+  distinct = onp.flatnonzero(is_new)
+  which = onp.cumsum(new_key)[distinct] - 1
+  sizes = onp.bincount(which)
   width = _width(sizes)
-  distinct = list(numbers)
-  rows: list[onp.ndarray] = []
-  row_keys: list[Hashable] = []
-  place = onp.zeros(len(pairs), int)
-  start = 0
-  for key, size in zip(distinct, sizes.tolist(), strict=True):
-    for low in range(start, start + size, width):
-      members = onp.arange(low, min(low + width, start + size))
-      place[members] = len(rows) * width + onp.arange(len(members))
-      rows.append(onp.pad(members, (0, width - len(members)), mode="edge"))
-      row_keys.append(key)
-    start += size
-  return row_keys, pairs[onp.stack(rows), 1], place[inverse]
+  rank = onp.arange(len(distinct)) - (onp.cumsum(sizes) - sizes)[which]
+  num_rows = -(-sizes // width)
+  first_row = onp.cumsum(num_rows) - num_rows
+  place = (first_row[which] + rank // width) * width + rank % width
+  table = onp.full(int(onp.sum(num_rows)) * width, onp.nan)
+  table[place] = sorted_times[distinct]
+  table = onp.reshape(table, (-1, width))
+  # Placeholders repeat the last time of a row.
+  filled = onp.sum(onp.isfinite(table), axis=-1)
+  last = table[onp.arange(len(table)), filled - 1]
+  table = onp.where(onp.isnan(table), last[:, None], table)
+  inverse = onp.zeros(len(keys), int)
+  inverse[order] = place[number]
+  row_keys = onp.repeat(sorted_keys[onp.flatnonzero(new_key)], num_rows)
+  return row_keys, table, inverse
 
 
 def _width(sizes: onp.ndarray) -> int:

@@ -154,7 +154,9 @@ class PanelData:
     possible = panel_columns.sets_of_states(censored, exact)
     held = panel_columns.flags(table, exact_times, len(times))
     kinds = onp.where(held, HELD, SEEN)
-    kinds = onp.where(onp.isin(states, exact) & onp.logical_not(held), ENTERED, kinds)
+    kinds = onp.where(
+      onp.isin(states, exact) & onp.logical_not(held), ENTERED, kinds
+    )
     return cls(
       subjects=tuple(numbers),
       subject=codes[order],

@@ -12,6 +12,7 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import structures
+from phasic.internal import tables
 from phasic.internal.arrays import Array
 from phasic.multistate import binding
 from phasic.multistate import chains
@@ -21,6 +22,7 @@ from phasic.multistate import layouts
 from phasic.multistate import likelihoods
 from phasic.multistate import panel_columns
 from phasic.multistate import panel_data
+from phasic.multistate import rows as rows_lib
 from phasic.multistate import starts
 
 
@@ -81,21 +83,28 @@ def bind(
     )
   table = _table(data, begins)
   columns = effects_lib.read(spec.effects, table, spec.chain.rates, cuts)
-  pieces, designs = _pieces(data, begins, columns, table)
+  pieces, designs = rows_lib.pieces(data, columns, table)
   errors = effects_lib.read(
     spec.errors,
     _table(data, onp.arange(len(data.times))) if spec.errors else None,
     list(spec.hidden.errors),
   )
-  emissions, misclassified, rows = _emissions(spec, data, errors)
-
-  def observe(row: int) -> binding.Observation:
-    return binding.Observation(_mask(spec, data, row), rows.get(row))
-
-  binder = binding.Binder(
-    spec.chain, data, pieces, spec.initial is not None, observe
+  emitted, misclassified, labels = _emissions(spec, data, errors)
+  place = onp.full(len(data.times), -1)
+  place[emitted] = onp.arange(len(emitted))
+  rows = rows_lib.read(spec.chain, spec.hidden, data, place, pieces)
+  emissions = None
+  if len(emitted):
+    emissions = labels._replace(masks=rows.masks[rows.mask[emitted]])
+  layout = binding.layout(
+    spec.chain,
+    data,
+    rows,
+    spec.initial is not None,
+    designs,
+    misclassified,
+    emissions,
   )
-  layout = binder.layout(designs, misclassified, emissions)
   scales = {
     "effects": _scales(designs),
     "misclassification_effects": _scales(misclassified),
@@ -130,13 +139,15 @@ def _check_states(spec: Spec, data: panel_data.PanelData) -> None:
         f"exact has {state!r}: it must be one of the states "
         f"{', '.join(spec.chain.states)}"
       )
-  known = {"", *spec.chain.states, *data.possible}
-  for row, state in enumerate(map(str, data.states)):
-    if state not in known:
-      raise ValueError(
-        f"{data.where(row)} has state {state!r}: it must be one of the states "
-        f"{', '.join(spec.chain.states)}, or a label of censored"
-      )
+  bad = onp.logical_not(
+    onp.isin(data.states, ["", *spec.chain.states, *data.possible])
+  )
+  if onp.any(bad):
+    row = int(onp.argmax(bad))
+    raise ValueError(
+      f"{data.where(row)} has state {str(data.states[row])!r}: it must be one of "
+      f"the states {', '.join(spec.chain.states)}, or a label of censored"
+    )
 
 
 def _check_outcomes(spec: Spec, data: panel_data.PanelData) -> None:
@@ -163,109 +174,65 @@ def _table(
   if not data.covariates:
     return None
   for name, column in data.covariates.items():
-    for row in rows.tolist():
-      x = column[row]
-      if x is None or type(x).__name__ == "NAType" or x != x:
-        raise ValueError(
-          f"{data.where(row)} has no {name}: covariates must have a value in each "
-          "row that another one of the subject follows; fill it in, or leave the "
-          "row out"
-        )
+    lost = tables.missing(column[rows]) if column.dtype.kind == "O" else None
+    if column.dtype.kind == "f":
+      lost = onp.isnan(column[rows])
+    if lost is not None and onp.any(lost):
+      row = int(rows[int(onp.argmax(lost))])
+      raise ValueError(
+        f"{data.where(row)} has no {name}: covariates must have a value in each "
+        "row that another one of the subject follows; fill it in, or leave the "
+        "row out"
+      )
   return {name: column[rows] for name, column in data.covariates.items()}
-
-
-def _pieces(
-  data: panel_data.PanelData,
-  begins: onp.ndarray,
-  columns: effects_lib.Columns,
-  table: Any,
-) -> tuple[list[list[tuple[int, float]]], onp.ndarray]:
-  """Cuts the intervals into pieces, during which rates do not change.
-
-  Returns:
-    For each row, the design and the length of each piece of the interval that
-    begins there; and the number that each coefficient multiplies, (d, k).
-  """
-  rows: list[int] = []
-  times: list[float] = []
-  lengths: list[float] = []
-  for i, row in enumerate(begins.tolist()):
-    start, end = float(data.times[row]), float(data.times[row + 1])
-    ends = [start, *(x for x in columns.cuts if start < x < end), end]
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
-      rows.append(i)
-      times.append(low)
-      lengths.append(high - low)
-  if columns.designs:
-    table = {name: x[rows] for name, x in table.items()}
-  matrix = columns.evaluate(table, len(rows), onp.asarray(times))
-  matrix = matrix[:, columns.places]
-  designs, which = onp.unique(matrix, axis=0, return_inverse=True)
-  if not len(rows):
-    designs = onp.zeros((1, len(columns.labels)))
-  pieces: list[list[tuple[int, float]]] = [[] for _ in data.times]
-  for i, design, length in zip(
-    rows, onp.reshape(which, -1).tolist(), lengths, strict=True
-  ):
-    pieces[int(begins[i])].append((design, length))
-  return pieces, designs
-
-
-def _mask(spec: Spec, data: panel_data.PanelData, row: int) -> onp.ndarray:
-  """Returns one for each phase that is possible at a row, (p,)."""
-  label = str(data.states[row])
-  states = spec.chain.states
-  if label in data.possible:
-    return spec.chain.in_states(data.possible[label])
-  errors = {x for _, x in spec.hidden.errors.values()}
-  if label and label not in errors:
-    return spec.chain.in_states([label])
-  is_known = data.kinds[row] != panel_data.SEEN
-  if label and is_known:
-    return spec.chain.in_states([label])
-  return spec.chain.in_states([x for x in states if x not in data.exact])
 
 
 def _emissions(
   spec: Spec, data: panel_data.PanelData, errors: effects_lib.Columns
-) -> tuple[layouts.Emissions | None, onp.ndarray, dict[int, int]]:
-  """Returns the observations of hidden states, and which rows have one.
+) -> tuple[onp.ndarray, onp.ndarray, layouts.Emissions]:
+  """Returns the rows with observations of hidden states, and what they are.
 
   Returns:
-    The observations; the number that each coefficient multiplies, (c, l); and
-    the place of the observation of a row, by row.
+    The rows; the number that each coefficient multiplies, (c, l); and the
+    observations, without masks.
   """
-  hidden = spec.hidden
-  size = len(errors.labels)
-  names = list(hidden.outcomes)
-  has_label = onp.isin(data.states, spec.chain.states)
-  has_label &= hidden.has_errors & (data.kinds == panel_data.SEEN)
-  wanted = has_label.copy()
-  for name in names:
-    wanted |= onp.logical_not(onp.isnan(data.outcomes[name]))
+  hidden, chain = spec.hidden, spec.chain
+  # Where nothing is known, or states rather than labels, all labels may be.
+  has_label = (data.states != "") & (data.kinds == panel_data.SEEN)
+  has_label = has_label & hidden.has_errors
+  wanted = has_label
+  for name in hidden.outcomes:
+    wanted = wanted | onp.logical_not(onp.isnan(data.outcomes[name]))
   rows = onp.flatnonzero(wanted)
-  if not len(rows):
-    return None, onp.zeros((1, size)), {}
   table = _table(data, rows) if errors.designs else None
-  matrix = errors.evaluate(table, len(rows), data.times[rows])
-  matrix = matrix[:, errors.places] if size else onp.zeros((len(rows), 0))
-  columns, which = onp.unique(matrix, axis=0, return_inverse=True)
-  index = {x: i for i, x in enumerate(spec.chain.states)}
-  none = len(spec.chain.states)
-  labels = [
-    index[str(data.states[row])] if has_label[row] else none
-    for row in rows.tolist()
-  ]
-  emissions = layouts.Emissions(
-    masks=onp.stack([_mask(spec, data, row) for row in rows.tolist()]),
-    label=onp.asarray(labels, onp.int32),
-    design=onp.asarray(onp.reshape(which, -1), onp.int32),
-    outcomes={
-      name: onp.asarray(data.outcomes[name][rows], onp.float64)
-      for name in names
-    },
+  matrix = onp.zeros((len(rows), 0))
+  if errors.labels and len(rows):
+    matrix = errors.evaluate(table, len(rows), data.times[rows])
+    matrix = matrix[:, errors.places]
+  columns, design = onp.unique(matrix, axis=0, return_inverse=True)
+  if not len(columns):
+    columns = onp.zeros((1, len(errors.labels)))
+  names, which = onp.unique(data.states[rows], return_inverse=True)
+  sets = onp.asarray(
+    [onp.isin(chain.states, rows_lib.possible(chain, data, x)) for x in names]
   )
-  return emissions, columns, {row: i for i, row in enumerate(rows.tolist())}
+  labels = onp.ones((len(rows), len(chain.states)))
+  chosen = has_label[rows]
+  if onp.any(chosen):
+    labels[chosen] = sets[onp.reshape(which, -1)[chosen]]
+  return (
+    rows,
+    columns,
+    layouts.Emissions(
+      masks=None,
+      labels=labels,
+      design=onp.asarray(onp.reshape(design, -1), onp.int32),
+      outcomes={
+        name: onp.asarray(data.outcomes[name][rows], onp.float64)
+        for name in hidden.outcomes
+      },
+    ),
+  )
 
 
 def initial_probs(
