@@ -181,6 +181,14 @@ TESTS = {
             "config"
         ]
     },
+    "moments/transition_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "math"
+        ]
+    },
     "moments/accuracy_tests": {
         "helpers": [
             "chains",

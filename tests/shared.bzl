@@ -53,6 +53,10 @@ TESTS = {
             "rewards/discrete_reward_transform_test",
         ],
     ),
+    "moments/transition_tests": dict(
+        files = ["moments/transition_probs_test"],
+        tags = {"jax": {"slow": "compiles many cases"}},
+    ),
     "moments/accuracy_tests": dict(
         files = [
             "moments/elimination_derivatives_accuracy_test",

@@ -46,6 +46,18 @@ from phasic.math.moments.generating_functions import (
   discrete_moment_generating_function as moment_generating_function,
 )
 from phasic.math.moments.occupancy import discrete_occupancy as occupancy
+from phasic.math.moments.phase_expectations import (
+  discrete_log_phase_expectation as log_phase_expectation,
+)
+from phasic.math.moments.phase_expectations import (
+  discrete_phase_expectation as phase_expectation,
+)
+from phasic.math.moments.transition_probs import (
+  discrete_log_transition_probs as log_transition_probs,
+)
+from phasic.math.moments.transition_probs import (
+  discrete_transition_probs as transition_probs,
+)
 from phasic.math.quadrature.information import (
   discrete_cross_entropy as cross_entropy,
 )
@@ -79,11 +91,14 @@ __all__ = [
   "laplace_transform",
   "log_cdf",
   "log_hazard_function",
+  "log_phase_expectation",
   "log_prob",
   "log_survival_function",
+  "log_transition_probs",
   "mean",
   "moment_generating_function",
   "occupancy",
+  "phase_expectation",
   "prob",
   "probability_generating_function",
   "quantile",
@@ -97,5 +112,6 @@ __all__ = [
   "second_moment",
   "stddev",
   "survival_function",
+  "transition_probs",
   "variance",
 ]

@@ -19,6 +19,7 @@ from phasic.math.likelihood.phase_type import log_survival_function
 from phasic.math.likelihood.phase_type import prob
 from phasic.math.likelihood.phase_type import survival_function
 from phasic.math.moments.generating_functions import moment_generating_function
+from phasic.math.moments.matrix_exponential import expm_multiply
 from phasic.math.moments.mixed_moments import mixed_moment
 from phasic.math.moments.moments import mean
 from phasic.math.moments.moments import raw_moments
@@ -37,7 +38,13 @@ from phasic.math.moments.passages import expected_sojourn_times
 from phasic.math.moments.passages import expected_visits
 from phasic.math.moments.passages import hitting_probs
 from phasic.math.moments.passages import laplace_transform
+from phasic.math.moments.phase_expectations import log_phase_expectation
+from phasic.math.moments.phase_expectations import phase_expectation
 from phasic.math.moments.poisson_counts import joint_mark_probs
+from phasic.math.moments.transition_probs import absorption_probs
+from phasic.math.moments.transition_probs import log_absorption_probs
+from phasic.math.moments.transition_probs import log_transition_probs
+from phasic.math.moments.transition_probs import transition_probs
 from phasic.math.quadrature.information import cross_entropy
 from phasic.math.quadrature.information import entropy
 from phasic.math.quadrature.information import kl_divergence
@@ -49,6 +56,7 @@ from phasic.math.rewards.multivariate import joint_log_prob
 from phasic.math.rewards.reward_transforms import reward_transform
 
 __all__ = [
+  "absorption_probs",
   "accumulated_reward_means",
   "cdf",
   "cross_entropy",
@@ -59,6 +67,7 @@ __all__ = [
   "expected_sojourn_times",
   "expected_statistics",
   "expected_visits",
+  "expm_multiply",
   "hazard_function",
   "hitting_probs",
   "joint_laplace_transform",
@@ -66,14 +75,18 @@ __all__ = [
   "joint_mark_probs",
   "kl_divergence",
   "laplace_transform",
+  "log_absorption_probs",
   "log_cdf",
   "log_hazard_function",
+  "log_phase_expectation",
   "log_prob",
   "log_survival_function",
+  "log_transition_probs",
   "mean",
   "mixed_moment",
   "moment_generating_function",
   "occupancy",
+  "phase_expectation",
   "prob",
   "quantile",
   "quantile_log_cdf",
@@ -87,5 +100,6 @@ __all__ = [
   "second_moment",
   "stddev",
   "survival_function",
+  "transition_probs",
   "variance",
 ]

@@ -44,6 +44,7 @@ LOWER = ARRAY([0.1, 7.0, 2.0, -1.0])
 UPPER = ARRAY([0.1, onp.inf, 9.0, 3.0])
 LEVELS = ARRAY([0.3, 0.95])
 REWARDS = ARRAY([1.0, 0.5])
+SIGNED = ARRAY([1.0, -0.5])
 WITH_ZERO = ARRAY([1.0, 0.0])
 SEVERAL_REWARDS = ARRAY([[1.0, 0.0], [0.5, 1.0]])
 MARK_RATES = ARRAY([0.5, 1.5])
@@ -111,6 +112,20 @@ for _name in (
 CASES |= _of_the_model()
 for _name in ("hazard_function", "log_hazard_function", "occupancy"):
   CASES |= _both(_name, Case(at(TIMES)), Case(steps_at(COUNTS)))
+for _name in ("phase_expectation", "log_phase_expectation"):
+  CASES |= _both(
+    _name,
+    Case(at(TIMES, REWARDS), exact=True),
+    Case(steps_at(COUNTS, REWARDS), exact=True),
+  )
+for _name in ("transition_probs", "log_transition_probs"):
+  CASES |= _both(
+    _name,
+    Case((TIMES, RATES, EXITS)),
+    Case((COUNTS, PROBS, EXIT_PROBS)),
+  )
+for _name in ("absorption_probs", "log_absorption_probs"):
+  CASES[f"phase_type.{_name}"] = Case((TIMES, RATES, EXITS))
 for _name in ("laplace_transform", "moment_generating_function"):
   CASES |= _both(_name, Case(at(LEVELS / 8)), Case(steps_at(LEVELS / 8)))
 for _name in ("reward_covariance", "reward_cross_moments"):
@@ -141,6 +156,7 @@ CASES |= {
   "phase_type.expected_statistics": Case(
     at(LOWER), options={"upper": UPPER}, exact=True
   ),
+  "phase_type.expm_multiply": Case((SIGNED, ARRAY(0.75), RATES, EXITS)),
   "phase_type.joint_log_prob": Case(
     (
       ARRAY([0.5, 1.0]),

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import functools
 import inspect
+from typing import Any
 
 import numpy as onp
 
+from phasic.internal import static
+from phasic.internal import structures
 from phasic.internal import user_warnings
 from phasic.internal.arrays import Tree
 from phasic.math.calls import nan_results
 from phasic.math.model import nan_table
 from phasic.math.model import operands
+from phasic.math.model import phase_arguments
 from phasic.math.model import plausible
 from phasic.math.model import single_rounding
 from phasic.math.model import value_checks
@@ -23,6 +27,7 @@ from phasic.math.model.model_types import Given
 # a function's first argument is in `nan_table`.
 _BY_NAME = {
   "mark_rates": value_rules.TIME,
+  "phase_weights": value_rules.WEIGHT,
   "rewards": value_rules.REWARD,
   "u": value_rules.TIME,
 }
@@ -49,15 +54,19 @@ def checked(function: object, package: str, name: str) -> object:
     # Python's own errors about the arguments of a call begin with this name.
     function.__qualname__ = name
   names = tuple(inspect.signature(function).parameters)
-  if "initial_probs" not in names or name == _UNCHECKED:
+  discrete = "subtransition" in names
+  whole = operands.argument_names(discrete)
+  has_masses = whole[0] in names
+  if name == _UNCHECKED or not (has_masses or {whole[1], "value"} <= {*names}):
     return function
-  first = names.index("initial_probs")
+  first = names.index(whole[0] if has_masses else whole[1])
   hint = ""
-  if first == 1:
+  if has_masses and first == 1:
     hint = f"{names[0]} comes first: {name}({', '.join(names[:3])})"
-  places = range(first, first + 4)
-  wanted = names[first : first + 4]
-  discrete = wanted == operands.argument_names(True)
+  wanted = names[first : first + (4 if has_masses else 2)]
+  places = range(first, first + len(wanted))
+  # Transitions exist in chains without absorption too.
+  may_be_closed = not has_masses or "phase_weights" in names
   rules = _rules(name, names[:first], discrete)
 
   @functools.wraps(function)
@@ -66,6 +75,8 @@ def checked(function: object, package: str, name: str) -> object:
       args[place] if place < len(args) else kwargs.get(argument)
       for argument, place in zip(wanted, places, strict=True)
     ]
+    if not has_masses:
+      model = [_some_masses(names, args, kwargs), *model, None]
     num_warnings = user_warnings.count()
     for k, rule in rules.items():
       value = args[k] if len(args) > k else kwargs.get(names[k])
@@ -73,11 +84,13 @@ def checked(function: object, package: str, name: str) -> object:
         value_rules.warn(name, names[k], value, rule)
     if plausible.is_given_model(model, discrete):
       return warned(num_warnings, hinted(*args, **kwargs), args, kwargs)
-    mended, messages = _examined(model, discrete)
+    mended, messages = _examined(model, discrete, may_be_closed)
     if messages and not user_warnings.is_derived():
       if hint and _has_model_first(args, discrete):
         messages = [*messages, hint]
       user_warnings.warn(f"{name}: {'; '.join(messages)}")
+    if not has_masses:
+      mended, model = mended[1:3], model[1:3]
     for argument, place, x, before in zip(
       wanted, places, mended, model, strict=True
     ):
@@ -116,6 +129,37 @@ def checked(function: object, package: str, name: str) -> object:
   return call
 
 
+def _some_masses(
+  names: Sequence[str],
+  args: Sequence[Given],
+  kwargs: Mapping[str, object],
+) -> onp.ndarray | None:
+  """Returns masses of the phases of a model that is given without masses.
+
+  Args:
+    names: the names of the function's arguments.
+    args: the positional arguments of the call.
+    kwargs: its keyword arguments.
+  """
+  given: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
+  name = "subgenerator" if "subgenerator" in names else "subtransition"
+  try:
+    if given.get("vectors") is not None:
+      vectors = structures.as_array(given["vectors"], None, "vectors")
+      p = static.shape(vectors)[-1]
+    else:
+      causes = given.get("num_causes") or 1
+      p = phase_arguments.num_phases(
+        name, given.get(name), given.get("num_phases"), causes
+      )
+      p = p + causes if operands.is_edges(given.get(name)) else p
+    masses: onp.ndarray = onp.zeros(p)
+    masses[0] = 1.0
+  except (IndexError, TypeError, ValueError):
+    return None  # The function raises.
+  return masses
+
+
 def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
   """Returns whether a model was passed first, in place of the value.
 
@@ -131,18 +175,19 @@ def _has_model_first(args: Sequence[Given], discrete: bool) -> bool:
     operands.convert(*model, names=operands.argument_names(discrete))
   except (TypeError, ValueError):
     return False
-  _, messages = _examined(model, discrete)
+  _, messages = _examined(model, discrete, False)
   return not messages
 
 
 def _examined(
-  model: list[Given], discrete: bool
+  model: list[Given], discrete: bool, may_be_closed: bool
 ) -> tuple[list[Given], list[str]]:
   """Corrects rounding errors in a model's sums, and lists its invalid values.
 
   Args:
     model: the four arrays of a model as given; any may be None.
     discrete: whether time is discrete.
+    may_be_closed: whether a matrix may have no exits.
 
   Returns:
     The four arrays, as given unless corrected; and one message for each
@@ -179,7 +224,13 @@ def _examined(
     initial_probs, matrix, exits, prob_zero = arrays
     with onp.errstate(all="ignore"):
       value_checks.check_model(
-        initial_probs, matrix, exits, prob_zero, discrete, free=True
+        initial_probs,
+        matrix,
+        exits,
+        prob_zero,
+        discrete,
+        free=True,
+        may_be_closed=may_be_closed,
       )
   except ValueError as error:
     messages.append(str(error))
@@ -197,10 +248,12 @@ def _rules(
       arguments.index(n): rule for n, rule in _BY_NAME.items() if n in arguments
     }
   known = nan_table.METHODS.get(name)
-  for argument, first_rule in nan_table.FIRST_ARGUMENTS.get(name, {}).items():
-    if arguments[:1] == (argument,):
-      known = nan_table.Method("", argument, first_rule)
-  rule = nan_table.rule(known, discrete) if known else None
-  if known and rule and arguments[:1] == (known.argument,):
-    rules[0] = rule
+  methods = [known] if known and arguments[:1] == (known.argument,) else []
+  for argument, first_rule in nan_table.ARGUMENTS.get(name, {}).items():
+    if argument in arguments:
+      methods.append(nan_table.Method("", argument, first_rule))
+  for method in methods:
+    rule = nan_table.rule(method, discrete)
+    if rule is not None:
+      rules[arguments.index(method.argument)] = rule
   return rules

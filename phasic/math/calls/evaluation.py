@@ -85,10 +85,26 @@ def weight_slopes(
 ) -> Array:
   """Computes derivatives of a density with respect to weights of phases.
 
+  Arguments and result are as in `phase_slopes`.
+  """
+  return phase_slopes(arguments, cotangent, discrete, 2)
+
+
+def phase_slopes(
+  arguments: TimedModel, cotangent: Array, discrete: bool, place: int
+) -> Array:
+  """Computes derivatives of a density with respect to vectors over phases.
+
   The result has shape (batch..., p). The derivatives are sums over the times
   of a model, with factors `cotangent` that broadcast with the times. Other
   arguments are as in `log_value_and_weight_slopes`, but the batch is the
   model's.
+
+  Args:
+    arguments: the arguments.
+    cotangent: the factors.
+    discrete: whether time is counted in steps.
+    place: 0 for derivatives in the initial masses, 2 in the weights.
   """
   operands, layout, edges = _laid_out(arguments, discrete)
   (slopes,) = kernel_derivatives.cotangents(
@@ -97,7 +113,7 @@ def weight_slopes(
     operands_lib.cotangent(layout, cotangent, "weights"),
     portable_edges.fallback(discrete),
     edges,
-    (2,),
+    (place,),
     discrete,
   )
   return operands_lib.rows(layout, slopes)

@@ -106,13 +106,20 @@ METHODS = {
 }
 
 
-# The rules of first arguments of functions that are no methods, by name.
-FIRST_ARGUMENTS = {
+# The rules of arguments before the model of functions that are no methods.
+ARGUMENTS = {
+  "absorption_probs": {"value": value_rules.TIME},
   "accumulated_reward_means": {"value": value_rules.TIME},
   "discounted_reward_means": {
     "u": value_rules.TIME,
     "z": value_rules.DISCOUNT,
   },
+  "expm_multiply": {"value": value_rules.TIME},
+  "log_absorption_probs": {"value": value_rules.TIME},
+  "log_phase_expectation": {"value": value_rules.TIME},
+  "log_transition_probs": {"value": value_rules.TIME},
+  "phase_expectation": {"value": value_rules.TIME},
+  "transition_probs": {"value": value_rules.TIME},
 }
 
 

@@ -14,6 +14,7 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array, ArrayLike
 from phasic.math.model import operands
+from phasic.math.model.model_types import Edges, Given
 
 
 def indicator(phases: ArrayLike, initial_probs: ArrayLike) -> list[float]:
@@ -114,3 +115,66 @@ def weighted_rewards(
   # Check both factors: the product of two negative numbers would look valid.
   good = (converted >= 0) & (weights >= 0)[..., None, :]
   return np.where(good, converted, math.nan) * weights[..., None, :]
+
+
+def num_phases(
+  name: str, matrix: Given, given: int | None, num_causes: int = 1
+) -> int:
+  """Returns the number of phases of a model without initial masses.
+
+  Args:
+    name: "subgenerator" or "subtransition".
+    matrix: (..., p, p), a sparse matrix or edges.
+    given: the number for edges, or None: the largest target is absorption by
+      the last cause, unless it is a source.
+    num_causes: the number of causes of absorption.
+
+  Raises:
+    TypeError: `matrix` is None, or `given` is not an integer.
+    ValueError: the number is not known, or not the number of rows, or < 1.
+  """
+  if matrix is None:
+    raise TypeError(f"{name} is None: it must be an array")
+  if given is not None:
+    given = raw_arguments.integer("num_phases", given)
+    if given < 1:
+      raise ValueError(f"num_phases is {given}: it must be at least 1")
+  if operands.is_edges(matrix):
+    return given or _num_phases_of_edges(matrix, num_causes)
+  shape = getattr(matrix, "shape", None)
+  if shape is None:
+    matrix = structures.as_array(matrix, None, name)
+  sizes = tuple(static.shape(matrix) if shape is None else shape)
+  if len(sizes) < 2 or sizes[-1] != sizes[-2]:
+    raise ValueError(
+      f"{name} has shape {sizes}: it must be square, (..., p, p)"
+    )
+  p = sizes[-1]
+  if not isinstance(p, int) or p < 1:
+    raise ValueError(
+      f"{name} has shape {sizes}: the number of phases p, its last dimension, "
+      "must be known and at least 1"
+    )
+  if given is not None and given != p:
+    raise ValueError(
+      f"num_phases is {given}: it must be {p}, the number of rows of {name}"
+    )
+  return p
+
+
+def _num_phases_of_edges(edges: Edges, num_causes: int) -> int:
+  """Returns the number of phases that edges lead from and to."""
+  sources = static.concrete(structures.as_index_array(edges.sources, "sources"))
+  targets = static.concrete(structures.as_index_array(edges.targets, "targets"))
+  if sources is None or targets is None:
+    raise ValueError(
+      "num_phases is None: it must be the number of phases, since sources and "
+      "targets are traced"
+    )
+  if len(sources) == 0:
+    raise ValueError(
+      "num_phases is None: it must be the number of phases, since there are no "
+      "edges"
+    )
+  last_target = int(onp.max(targets))
+  return max(int(onp.max(sources)) + 1, last_target + 1 - num_causes)

@@ -23,6 +23,7 @@ def check_model(
   discrete: bool = False,
   names: tuple[str, str] = ("initial_probs", "edge_values"),
   free: bool = False,
+  may_be_closed: bool = False,
 ) -> Model:
   """Checks the arrays of a phase-type model and returns them.
 
@@ -36,6 +37,7 @@ def check_model(
     names: the names of the masses and of the weights of edges in messages.
     free: whether rows need not sum to zero with given exit rates, as entries
       may be independent variables.
+    may_be_closed: whether a matrix may have no exits.
   """
   if isinstance(matrix, edge_rates.EDGES):
     alpha, edges, prob_zero = check_edge_model(
@@ -45,7 +47,7 @@ def check_model(
   p = static.shape(initial_probs)[-1]
   tolerance = 4 * p * static.finfo_eps(initial_probs)
   alpha, prob_zero = _check_start(initial_probs, prob_zero, tolerance, names[0])
-  if exits is None:
+  if exits is None and not may_be_closed:
     _check_not_closed(matrix, discrete)
   if discrete:
     matrix, exits = _check_subtransition(matrix, exits, tolerance)

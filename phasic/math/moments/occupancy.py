@@ -32,6 +32,7 @@ from phasic.math.model.model_types import (
   SubgeneratorLike,
   SubtransitionLike,
 )
+from phasic.math.moments import phase_vectors
 from phasic.math.moments import weighted_models
 from phasic.math.numeric import array_utils
 
@@ -196,11 +197,10 @@ def _probs(
   discrete: bool, model: weighted_models.WeightedModel, times: Array
 ) -> Array:
   """Computes the probabilities of phases at times, (..., p)."""
-  ends, good = weighted_models.checked_times(model, times, discrete)
-  ends = ends + 1.0 if discrete else ends
-  arguments = weighted_models.arguments(model, model.initial, ends)
-  probs = evaluation.weight_slopes(arguments, np.ones_like(times), discrete)
-  return probs if good is None else probs * good[..., None]
+  probs = phase_vectors.rows(
+    discrete, model.initial, model.edges, times, model.unit
+  )
+  return probs if model.good is None else probs * model.good[..., None]
 
 
 def _weighted(

@@ -53,8 +53,43 @@ def make(
     times_shape: a shape with which the batch is broadcast.
     discrete: whether time is discrete.
   """
-  model = widened(model, discrete)
-  initial, edges, _, atom = model
+  initial, edges, atom, good = listed(model, discrete)
+  p = static.shape(initial)[-1]
+  none = np.all(initial == 0.0, axis=-1)
+  empty = None if array_utils.are_true(np.logical_not(none)) else none
+  unit = unit_of(edges, discrete)
+  batch = operands.batch_shape((initial, edges, None, atom))
+  batch = static.broadcast_shapes(batch, times_shape)
+  shape = raw_arguments.checked_size((*batch, p))
+  weights = np.broadcast_to(unit[..., None], shape)
+  return WeightedModel(initial, edges, weights, unit, empty, good)
+
+
+def unit_of(edges: Edges, discrete: bool) -> Array:
+  """Returns the largest rate, one if there is none or in discrete time, (...)."""
+  if discrete or static.shape(edges.sources)[-1] == 0:
+    return np.ones_like(np.sum(edges.parameters, axis=-1))
+  rates = edge_rates.values(
+    edges.parameters, edges.constants, edges.coefficients
+  )
+  largest = np.max(autodiff.stop_gradient(rates), axis=-1)
+  return np.where(largest > 0.0, largest, 1.0)
+
+
+def listed(
+  model: Model, discrete: bool
+) -> tuple[Array, Edges, Array | None, Array | None]:
+  """Converts a model to edges in the widest precision, and checks its masses.
+
+  Args:
+    model: as in `transient`.
+    discrete: whether time is discrete.
+
+  Returns:
+    Initial masses, edges, the mass at zero, None if it is derived, and `good`
+    of `WeightedModel`.
+  """
+  initial, edges, _, atom = model = widened(model, discrete)
   good: Array | None = None
   if isinstance(edges, edge_rates.EDGES):
     edges = edges._replace(
@@ -69,21 +104,7 @@ def make(
     valid = total <= 1.0 + 4 * p * static.finfo_eps(initial)
   else:
     valid = (atom >= 0.0) & (atom <= 1.0)
-  good = also(good, valid)
-  none = np.all(initial == 0.0, axis=-1)
-  empty = None if array_utils.are_true(np.logical_not(none)) else none
-  largest = np.ones_like(initial[..., 0])
-  if not discrete and static.shape(edges.sources)[-1] != 0:
-    rates = edge_rates.values(
-      edges.parameters, edges.constants, edges.coefficients
-    )
-    largest = np.max(autodiff.stop_gradient(rates), axis=-1)
-  unit = np.where(largest > 0.0, largest, 1.0)
-  batch = operands.batch_shape((initial, edges, None, atom))
-  batch = static.broadcast_shapes(batch, times_shape)
-  shape = raw_arguments.checked_size((*batch, p))
-  weights = np.broadcast_to(unit[..., None], shape)
-  return WeightedModel(initial, edges, weights, unit, empty, good)
+  return initial, edges, atom, also(good, valid)
 
 
 def _edges_of_matrix(
