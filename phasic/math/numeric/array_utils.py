@@ -77,6 +77,8 @@ def at_most(x: Array, bound: float, slack: float | None = None) -> Array:
   """
   slack = 1024.0 * static.finfo_eps(x) if slack is None else slack
   excess = autodiff.stop_gradient(x) - bound
+  if are_true(excess <= 0.0):
+    return x
   is_rounding = (excess > 0.0) & (excess <= slack)
   return x - np.where(is_rounding, excess, 0.0)
 
