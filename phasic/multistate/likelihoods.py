@@ -22,7 +22,6 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.multistate import chains
 from phasic.multistate import layouts
-from phasic.multistate import shim
 
 
 def edge_rates(
@@ -108,7 +107,7 @@ def _of_intervals(
   weights = _like(intervals.weights, rates) + ends
   is_one = static.shape(rates)[0] == 1
   edges = _edges(chain, rates[0] if is_one else chosen[:, None], held)
-  values = shim.log_phase_expectation(
+  values = math_lib.phase_type.log_phase_expectation(
     _like(intervals.times, rates),
     weights[:, None],
     _like(intervals.initial, rates)[:, None],
@@ -126,7 +125,7 @@ def log_matrices(
   units = _like(onp.eye(p), rates)
   is_one = static.shape(rates)[0] == 1
   chosen = rates[0] if is_one else np.take(rates, steps.design, axis=0)
-  values = shim.log_phase_expectation(
+  values = math_lib.phase_type.log_phase_expectation(
     _like(steps.times, rates)[:, None],
     np.take(units, pairs[1], axis=0)[:, None],
     np.take(units, pairs[0], axis=0)[:, None],
