@@ -12,7 +12,8 @@ PACKAGES = [
 
 WINGS = [
     "covariates",
-    "regression"
+    "regression",
+    "multistate"
 ]
 
 ROOMS = {
@@ -353,6 +354,17 @@ ROOMS = {
         "inference/results",
         "inference/mle",
         "inference/plots",
+        "covariates"
+    ],
+    "multistate": [
+        "internal",
+        "math/model",
+        "math/calls",
+        "math/moments",
+        "graphs/core",
+        "distributions/base",
+        "distributions/absorption",
+        "inference/data",
         "covariates"
     ]
 }

@@ -14,6 +14,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.multistate import chains
 from phasic.multistate import panel_columns
+from phasic.multistate.panel_columns import State
 
 
 class Intensities:
@@ -55,10 +56,10 @@ class Intensities:
 
   def __init__(
     self,
-    transitions: Mapping[Any, Sequence[Any] | Mapping[Any, str]],
+    transitions: Mapping[State, Sequence[State] | Mapping[State, str]],
     *,
     rates: Mapping[str, float] | None = None,
-    sojourns: Mapping[Any, int | distributions.Distribution] | None = None,
+    sojourns: Mapping[State, int | distributions.Distribution] | None = None,
   ):
     """Makes intensities.
 
@@ -271,7 +272,8 @@ def _chain(
       continue
     out = {name: 0.0 for a, _, name in triples if a == state}
     for a, _, name in triples:
-      out[name] += 1.0 if a == state else 0.0
+      if a == state:
+        out[name] += 1.0
     for k, row in enumerate(shape.rates):
       for j in onp.flatnonzero(row):
         weights = {name: count * float(row[j]) for name, count in out.items()}
@@ -279,7 +281,7 @@ def _chain(
   for source, target, name in triples:
     shape = sojourns.get(source, 1)
     i = states.index(target)
-    inside = [k for k in range(len(entry)) if made.state_of[k] == i]
+    inside = [k for k, x in enumerate(made.state_of) if x == i]
     count = shape if isinstance(shape, int) else len(shape.exits)
     for k in range(count):
       rate, factor = name, 1.0
@@ -288,9 +290,9 @@ def _chain(
         rate = f"{source}[{k + 1}] -> {target}" if plain else f"{name}[{k + 1}]"
       elif not isinstance(shape, int):
         factor = float(shape.exits[k])
-      for j in inside:
-        if factor * entry[j] > 0:
-          made.add(first[source] + k, j, {rate: factor * entry[j]})
+      for inner in inside:
+        if factor * entry[inner] > 0:
+          made.add(first[source] + k, inner, {rate: factor * entry[inner]})
   return made.chain(states, entry)
 
 

@@ -24,6 +24,7 @@ from phasic.multistate import likelihoods
 from phasic.multistate import outcomes as outcomes_lib
 from phasic.multistate import panel_data
 from phasic.multistate import reading
+from phasic.multistate.panel_columns import State
 
 _REAL = (-math.inf, math.inf)
 Parameters = Mapping[str, Any]
@@ -81,15 +82,16 @@ class MultiState(inference.LikelihoodModel):
     self,
     intensities: intensities_lib.Intensities
     | graphs.Graph
-    | Mapping[Any, Sequence[Any]],
+    | Mapping[State, Sequence[State] | Mapping[State, str]],
     *,
     effects: effects_lib.EffectsLike | None = None,
     cuts: Sequence[float] = (),
-    initial_probs: Mapping[Any, float] | None = None,
+    initial_probs: Mapping[State, float] | None = None,
     estimate_initial_probs: bool = False,
-    misclassification: Mapping[Any, Mapping[Any, float]] | None = None,
+    misclassification: Mapping[State, Mapping[State, float]] | None = None,
     misclassification_effects: effects_lib.EffectsLike | None = None,
-    outcomes: Mapping[str, Mapping[Any, outcomes_lib.Outcome]] | None = None,
+    outcomes: Mapping[str, Mapping[State, outcomes_lib.OutcomeLike]]
+    | None = None,
   ):
     """Makes a model.
 

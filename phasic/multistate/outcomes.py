@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy as onp
@@ -67,6 +67,13 @@ class Outcome:
     """Computes the log density of values, (n,)."""
     result: Any = self._log_prob(value, **{**self.parameters, **parameters})
     return result
+
+
+# What has the density of an outcome in a state; other objects need a method
+# `log_prob`.
+OutcomeLike: TypeAlias = (
+  Outcome | distributions.Distribution | Callable[..., ArrayLike] | object
+)
 
 
 def normal(mean: ArrayLike, stddev: ArrayLike) -> Outcome:
@@ -192,7 +199,7 @@ def _log_poisson(value: Array, rate: Array) -> Array:
   x = np.maximum(count, size - 1.0)
   series = (1.0 - 1.0 / (30.0 * x * x)) / (12.0 * x)
   large = (x + 0.5) * np.log(x) - x + _HALF_LOG_TWO_PI + series
-  log_factorial = np.where(count < size, np.take(table, index), large)
+  log_factorial = np.where(count < size, np.take(table, index, axis=0), large)
   log_prob = count * np.log(rate) - rate - log_factorial
   return np.where(is_count, log_prob, -math.inf)
 

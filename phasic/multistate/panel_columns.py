@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import numbers
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import tables
 from phasic.internal.tables import TableLike
+
+# The name of a state: whole numbers become strings.
+State: TypeAlias = str | int
 
 
 def text(x: object, what: str) -> str:
@@ -99,17 +102,22 @@ def column_arguments(
   return [name for _, name in pairs]
 
 
-def _objects(x: onp.ndarray) -> list[object]:
-  return x.tolist()
+def _objects(table: TableLike, column: str) -> list[object]:
+  """Returns a column as Python objects."""
+  given = table[column]
+  if isinstance(given, (list, tuple)):
+    # NumPy would make text of a missing value among strings.
+    return list(given)
+  values: onp.ndarray = tables.values(table, column)
+  return values.tolist()
 
 
 def labels(
   table: TableLike, column: str, what: str, *, missing: bool
 ) -> list[str]:
   """Reads labels as strings; a missing one is "", or an error."""
-  values = tables.values(table, column)
   read: list[str] = []
-  for row, x in enumerate(_objects(values)):
+  for row, x in enumerate(_objects(table, column)):
     is_missing = x is None or type(x).__name__ == "NAType" or x != x
     if is_missing and not missing:
       raise ValueError(

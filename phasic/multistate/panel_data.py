@@ -13,6 +13,7 @@ from phasic.internal import tables
 from phasic.internal import user_warnings
 from phasic.internal.tables import TableLike
 from phasic.multistate import panel_columns
+from phasic.multistate.panel_columns import State
 
 # How an observation was made: the state was seen; it was entered at this time,
 # from an unknown state; it was entered or seen, after the state before was held
@@ -93,8 +94,8 @@ class PanelData:
     subject: str,
     time: str,
     state: str | None = None,
-    exact: Sequence[str | int] = (),
-    censored: Mapping[str | int, Sequence[str | int]] | None = None,
+    exact: Sequence[State] = (),
+    censored: Mapping[State, Sequence[State]] | None = None,
     exact_times: str | bool = False,
     covariates: Sequence[str] = (),
     outcomes: Sequence[str] = (),

@@ -59,6 +59,10 @@ def assess(
   statuses[certain] = uncertainty_lib.CERTAIN
   slopes, matrix = information.slopes_and_information(likelihood, inner)
   outer = information.outer_products(likelihood, inner)
+  if onp.sum(likelihood.weights > 0) <= len(outer):
+    # Scores sum to zero, so that so few of them leave out a direction. A subject
+    # that was seen many times may inform about all of them.
+    outer = matrix
   rounding = static.finfo_eps(likelihood.dtype) * total
   runs = directions.rises_on(
     slopes, matrix, rounding, _longest_steps(inner, matrix)
