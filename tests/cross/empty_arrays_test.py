@@ -20,6 +20,7 @@ WITHOUT_VALUES = (
   *("raw_moments", "reward_moments", "reward_covariance", "hitting_probs"),
   *("reward_cross_moments", "mixed_moment", "reward_means", "joint_mark_probs"),
   *("joint_laplace_transform", "joint_log_prob", "reward_transform"),
+  "expm_multiply",
 )
 # Functions that need host values, or whose results have no derivatives.
 WITHOUT_DERIVATIVES = (
