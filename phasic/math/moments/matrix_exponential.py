@@ -35,11 +35,11 @@ def expm_multiply(
   """Computes exp(S t) v, or v exp(S t), for vectors of any sign.
 
   No matrix exponential is formed: memory and work grow with the number of
-  edges, as in the method of Al-Mohy and Higham (2011). Unlike there, the
-  exponential of a subgenerator is a sum of nonnegative terms (uniformization),
-  so the positive and the negative part of v have small relative errors by
-  themselves: the error is small against exp(S t) |v| in each entry. Entries
-  below 1e-262 of the largest one have an error of 1e-277 of that.
+  edges, as in the method of Al-Mohy and Higham (2011). Unlike there and in
+  scaling and squaring (Higham, 2005), all terms are nonnegative
+  (uniformization), for the positive and the negative part of v: the error is
+  small against exp(S t) |v| in each entry. Entries below 1e-262 of the largest
+  one have an error of 1e-277 of that.
 
   Args:
     vectors: v, (..., p), finite.

@@ -47,7 +47,9 @@ def phase_expectation(
   """Computes sum_j P(in phase j at time t) w_j = alpha exp(S t) w.
 
   An absorbed chain is in no phase. Many times of one model share its work.
-  Results are differentiable in all arguments, also in the weights.
+  Results are differentiable in all arguments, also in the weights. They are
+  computed by uniformization (Jensen, 1953; Grassmann, 1977), without
+  differences.
 
   Args:
     value: t, (...), finite and >= 0, else results are NaN.

@@ -45,7 +45,8 @@ def transition_probs(
   Each entry has a small relative error if there are at most 8 phases. If there
   are more, entries below 1e-262 of the sum of their row have an error of 1e-277
   of that; `log_transition_probs` has digits of all of them. Many times of one
-  model share its work. A chain without absorption is valid.
+  model share its work. A chain without absorption is valid. The method is
+  uniformization (Jensen, 1953; Grassmann, 1977).
 
   Args:
     value: t, (...), finite and >= 0, else results are NaN.
