@@ -311,7 +311,8 @@ class _Edges:
   def chain(
     self, states: Sequence[str], entry: Sequence[float]
   ) -> chains.Chain:
-    """Returns the chain."""
+    """Returns the chain, with edges and rates in the order of their sources."""
+    self._edges.sort(key=lambda edge: edge[0])
     rates = list(dict.fromkeys(name for *_, w in self._edges for name in w))
     coefficients = [
       [weights.get(name, 0.0) for name in rates] for *_, weights in self._edges

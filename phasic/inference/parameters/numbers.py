@@ -150,8 +150,15 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       onp.zeros(len(pairs), bool),
     )
 
-  def entries_of(self, argument: str, numbers: object) -> onp.ndarray:
+  def entries_of(
+    self, argument: str, numbers: object, closed: bool = False
+  ) -> onp.ndarray:
     """Converts numbers in the form of start to an array of k entries.
+
+    Args:
+      argument: what messages call them.
+      numbers: the numbers.
+      closed: whether they may be at their bounds, where a fit may end.
 
     Raises:
       TypeError: they have another form.
@@ -179,7 +186,10 @@ class Numbers(unconstrained_map.UnconstrainedMap):
       parts.append(onp.ravel(values))
     flat = onp.concatenate(parts)
     (low, high), (lower, upper) = self.bounds, self.places
-    good = (flat > low) & (flat < high) & onp.isfinite(flat)
+    good = (flat > low) & (flat < high)
+    if closed:
+      good = (flat >= low) & (flat <= high)
+    good = good & onp.isfinite(flat)
     if not onp.all(good):
       i = int(onp.argmin(good))
       rules = [f"> {low[i]:g}"] if low[i] > -onp.inf else []

@@ -200,8 +200,14 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
       start = end
     return {name: values[name] for name in self._order}
 
-  def entries_at(self, parameters: Parameters) -> onp.ndarray:
+  def entries_at(
+    self, parameters: Parameters, closed: bool = False
+  ) -> onp.ndarray:
     """Returns the values of the fitted entries in other parameters.
+
+    Args:
+      parameters: the parameters.
+      closed: whether numbers may be at their bounds, where a fit may end.
 
     Raises:
       TypeError: they have other names, or another form.
@@ -221,7 +227,7 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
         for name, x in parameters.items()
         if name not in self._coordinates
       }
-      parts.append(self._numbers.entries_of("parameters", arrays))
+      parts.append(self._numbers.entries_of("parameters", arrays, closed))
     for name, part in self._coordinates.items():
       dist = parameters[name]
       coordinates_lib.check_single(name, dist)

@@ -70,7 +70,10 @@ def refit(fit: estimates.Estimates, sample: resamples.Sample) -> onp.ndarray:
     again = model_fitting.fit_from(
       fit, where, start, sample.data, sample.weights
     )
-    record, found = again.record, where.entries_at(again.parameters)
+    record, found = (
+      again.record,
+      where.entries_at(again.parameters, closed=True),
+    )
   else:
     assert isinstance(fit, fits.Fit)
     assert isinstance(where, coordinates_lib.Coordinates)

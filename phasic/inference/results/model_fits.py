@@ -120,7 +120,7 @@ class ModelFit(estimates.Estimates, pickles.Versioned):
 
   @functools.cached_property
   def _entries(self) -> onp.ndarray:
-    return self._form.entries_at(self.parameters)
+    return self._form.entries_at(self.parameters, closed=True)
 
   @functools.cached_property
   def _likelihood(self) -> model_likelihoods.ModelLikelihood:

@@ -62,7 +62,7 @@ class PanelDataTest(test_case.TestCase):
     self.assertEqual(list(data.states), list("012001"))
     model = multistate.MultiState({0: [1, 2], 1: [2]})
     fit = inference.fit_mle(model, data)
-    self.assertIn("rates[0 -> 1]", fit.summary().names)
+    self.assertIn("rates[0 -> 1]", list(fit.uncertainty.names))
 
   def test_missing_states(self):
     for lost in (None, "", math.nan):
