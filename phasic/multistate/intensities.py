@@ -312,21 +312,21 @@ class _Edges:
     self, states: Sequence[str], entry: Sequence[float]
   ) -> chains.Chain:
     """Returns the chain, with edges and rates in the order of their sources."""
-    self._edges.sort(key=lambda edge: edge[0])
-    rates = list(dict.fromkeys(name for *_, w in self._edges for name in w))
+    edges = sorted(self._edges, key=lambda edge: edge[0])
+    rates = list(dict.fromkeys(name for *_, w in edges for name in w))
     coefficients = [
-      [weights.get(name, 0.0) for name in rates] for *_, weights in self._edges
+      [weights.get(name, 0.0) for name in rates] for *_, weights in edges
     ]
     return chains.Chain(
       states=tuple(states),
       phases=tuple(self.phases),
       state_of=onp.asarray(self.state_of),
       entry=onp.asarray(entry),
-      sources=onp.asarray([a for a, _, _ in self._edges], onp.int32),
-      targets=onp.asarray([b for _, b, _ in self._edges], onp.int32),
+      sources=onp.asarray([a for a, _, _ in edges], onp.int32),
+      targets=onp.asarray([b for _, b, _ in edges], onp.int32),
       rates=tuple(rates),
       coefficients=onp.asarray(coefficients),
-      constants=onp.zeros(len(self._edges)),
+      constants=onp.zeros(len(edges)),
       starts={},
     )
 
