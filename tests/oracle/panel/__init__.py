@@ -1,0 +1,1 @@
+"""Multi-state models seen at visits: data, a likelihood, and figures of msm."""
