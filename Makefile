@@ -14,8 +14,8 @@
 #   make test-pymc  the PyMC recipe of docs/guide.md
 #   make test-msprime    exact values of genealogies against simulations of
 #                   msprime; some minutes
-#   make references figures of regressions by R, lifelines and mpmath, in
-#                   tests/oracle/regressions; half a minute
+#   make references figures of regressions and multi-state models by R, lifelines
+#                   and mpmath, in tests/oracle; a minute
 #   make mutants    COUNT=200 changed lines of math/ and distributions/, drawn with
 #                   SEED=1, of which the NumPy tests must find all that matter;
 #                   about an hour, see tests/mutants/README.md
