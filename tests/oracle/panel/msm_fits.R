@@ -191,7 +191,8 @@ for (treated in 0:1) {
   following <- pnext.msm(base, covariates = at, ci = "delta")
   for (part in c("estimates", "L", "U"))
     answer(paste0("NEXT_STATES_", toupper(part)), following[[part]])
-  answer("STAYS", totlos.msm(base, fromt = 1, tot = 5, covariates = at))
+  # From state 1 to all states, in the years from 1 to 5.
+  answer("STAYS", totlos.msm(base, 1, 1:4, 1, 5, covariates = at))
   answer("STAYS_FOREVER",
          totlos.msm(base, covariates = at, rel.tol = 1e-12)[1:3])
   answer("PASSAGES_TO_DEAD", efpt.msm(base, tostate = 4, covariates = at))
