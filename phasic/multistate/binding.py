@@ -51,10 +51,10 @@ def layout(
       subjects.append(data.subject[ends])
       offset += onp.size(block.times)
     blocks.append(block)
-  paths, owners = path_layouts.paths(chain, data, rows, is_single, is_random)
+  paths, at = path_layouts.paths(chain, data, rows, is_single, is_random)
   if paths is not None:
-    index.append(onp.arange(len(owners)) + offset)
-    subjects.append(owners)
+    index.append(onp.arange(onp.shape(at)[1]) + offset)
+    subjects.append(data.subject[at[0]])
   return layouts.Layout(
     columns=columns,
     misclassified=misclassified,

@@ -9,7 +9,7 @@ matrices log exp(Q t).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -156,15 +156,28 @@ def _log_jumps(
   return np.reshape(_log(matrices), (-1, p, p))
 
 
-def _of_paths(
+class Tables(NamedTuple):
+  """What the forward algorithm needs of paths, in logs.
+
+  Attributes:
+    matrices: from phase i to phase j, (k, p, p), the rows of `Paths.matrices`.
+    weights: of observations in each phase, (w, p), the rows of `Paths.weights`.
+    first: of phases at the starts, with the first observations, (s, p).
+  """
+
+  matrices: Array
+  weights: Array
+  first: Array
+
+
+def path_tables(
   chain: chains.Chain,
   paths: layouts.Paths,
   rates: Array,
   log_initial: Array | None,
   log_emissions: Array | None,
-) -> Array:
-  """Computes log likelihoods of paths by the forward algorithm, (s,)."""
-  p = chain.num_phases
+) -> Tables:
+  """Computes the tables of the forward algorithm; see `log_terms`."""
   tables = []
   if paths.free is not None:
     tables.append(log_matrices(chain, paths.free, rates, False))
@@ -172,9 +185,7 @@ def _of_paths(
     tables.append(log_matrices(chain, paths.held, rates, True))
   if paths.jumps is not None:
     tables.append(_log_jumps(chain, paths.jumps, rates))
-  tables.append(_log(_like(onp.eye(p)[None], rates)))
-  # Transposed, so that sums are over the last axis.
-  matrices = np.transpose(np.concatenate(tables, axis=0), (0, 2, 1))
+  tables.append(_log(_like(onp.eye(chain.num_phases)[None], rates)))
   weights = _log(_like(paths.masks, rates))
   if log_emissions is not None:
     weights = np.concatenate([weights, log_emissions], axis=0)
@@ -183,6 +194,22 @@ def _of_paths(
     starts = np.concatenate([starts, log_initial[None]], axis=0)
   first = np.take(starts, paths.start, axis=0)
   first = first + np.take(weights, paths.first, axis=0)
+  return Tables(np.concatenate(tables, axis=0), weights, first)
+
+
+def _of_paths(
+  chain: chains.Chain,
+  paths: layouts.Paths,
+  rates: Array,
+  log_initial: Array | None,
+  log_emissions: Array | None,
+) -> Array:
+  """Computes log likelihoods of paths by the forward algorithm, (s,)."""
+  tables, weights, first = path_tables(
+    chain, paths, rates, log_initial, log_emissions
+  )
+  # Transposed, so that sums are over the last axis.
+  matrices = np.transpose(tables, (0, 2, 1))
 
   def step(carry: Array, x: tuple[Array, Array]) -> tuple[Array, None]:
     matrix, weight = x

@@ -17,6 +17,7 @@ from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
 from phasic.multistate import effects as effects_lib
+from phasic.multistate import evaluation
 from phasic.multistate import hidden as hidden_lib
 from phasic.multistate import intensities as intensities_lib
 from phasic.multistate import layouts
@@ -250,42 +251,19 @@ class MultiState(inference.LikelihoodModel):
       parameters: arrays and distributions, in the form of `parameters`.
       data: what `with_data` returned.
     """
-    spec, bound = self._spec, self._columns
-    rates = parameters["rates"]
-    dtype = static.dtype_name(rates)
-
-    def cast(x: Any) -> Array:
-      return structures.cast(x, dtype)
-
-    edge_rates = likelihoods.edge_rates(
-      spec.chain,
-      rates,
-      parameters.get("effects"),
-      cast(data.columns),
-      bound.effects.incidence,
-    )
-    log_emissions = None
-    if data.emissions is not None:
-      labels = None
-      if spec.hidden.has_errors:
-        labels = spec.hidden.log_label_probs(
-          parameters["misclassification"],
-          parameters.get("misclassification_effects"),
-          cast(data.misclassified),
-          bound.errors.incidence,
-        )
-      log_emissions = spec.hidden.log_emissions(
-        spec.chain, data.emissions, parameters, labels, dtype
-      )
-    log_initial = None
-    if spec.initial is not None:
-      log_initial = reading.log_initial(
-        spec, parameters.get("initial_probs"), dtype
-      )
-    return likelihoods.log_terms(
-      spec.chain, data, edge_rates, log_initial, log_emissions
-    )
+    known = evaluation.evaluated(self._spec, self._columns, parameters, data)
+    return likelihoods.log_terms(self._spec.chain, data, *known)
 
   def weights(self, data: layouts.Layout) -> Any:
     """Returns the weights of the subjects, ones."""
     return data.weights
+
+
+def spec_of(model: MultiState) -> reading.Spec:
+  """Returns the arguments of a model."""
+  return model._spec  # noqa: SLF001
+
+
+def bound_of(model: MultiState) -> reading.Bound:
+  """Returns what a model has read from its data."""
+  return model._columns  # noqa: SLF001

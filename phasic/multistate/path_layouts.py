@@ -184,12 +184,12 @@ def paths(
   """Lays out the stretches of rows that are not single intervals.
 
   Returns:
-    The paths, or None; and the subject of each of them.
+    The s paths, or None; and the rows where they begin and where each move ends,
+    (l + 1, s), -1 for moves that end between rows.
   """
   stretches = _Reader(chain, data, rows, is_random).stretches(is_single)
-  owners = data.subject[[x.row for x in stretches]] if stretches else data.rows
   if not stretches:
-    return None, owners[:0]
+    return None, onp.zeros((1, 0), int)
   moves = [x for stretch in stretches for x in stretch.moves]
   kinds = onp.asarray([x.kind for x in moves], int)
   designs = onp.asarray([x.design for x in moves], int)
@@ -222,11 +222,13 @@ def paths(
   length = max(1, *(len(x.moves) for x in stretches))
   matrices_at = onp.full((length, len(stretches)), offset)
   weights_at = onp.zeros((length, len(stretches)), int)
+  rows_at = onp.full((length + 1, len(stretches)), -1)
   done = 0
   for s, stretch in enumerate(stretches):
     count = len(stretch.moves)
     matrices_at[:count, s] = table[done : done + count]
     weights_at[:count, s] = weights[done : done + count]
+    rows_at[: count + 1, s] = [stretch.row, *(x.row for x in stretch.moves)]
     done += count
   first = onp.asarray([x.row if x.is_seen else -1 for x in stretches])
   return layouts.Paths(
@@ -238,7 +240,7 @@ def paths(
     first=_indices(_weights(rows, first)),
     matrices=_indices(matrices_at),
     weights=_indices(weights_at),
-  ), owners
+  ), rows_at
 
 
 def _weights(rows: rows_lib.Rows, at: onp.ndarray) -> onp.ndarray:

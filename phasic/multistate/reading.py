@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import dataclasses
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy as onp
@@ -72,6 +72,46 @@ def bind(
   spec: Spec, data: panel_data.PanelData
 ) -> tuple[Bound, layouts.Layout]:
   """Reads panel data, see `MultiState.with_data`."""
+  known = read(spec, data)
+  layout = binding.layout(
+    spec.chain,
+    data,
+    known.rows,
+    spec.initial is not None,
+    known.columns,
+    known.misclassified,
+    known.emissions,
+  )
+  scales = {
+    "effects": _scales(known.columns),
+    "misclassification_effects": _scales(known.misclassified),
+  }
+  rates = starts.crude_rates(spec.chain, data)
+  return Bound(data, known.effects, known.errors, rates, scales), layout
+
+
+class Read(NamedTuple):
+  """What the rows of panel data say.
+
+  Attributes:
+    rows: as numbers.
+    effects: coefficients of effects on rates.
+    errors: coefficients of effects on log odds of wrong labels.
+    columns: as in `Layout`.
+    misclassified: likewise.
+    emissions: likewise.
+  """
+
+  rows: rows_lib.Rows
+  effects: effects_lib.Columns
+  errors: effects_lib.Columns
+  columns: onp.ndarray
+  misclassified: onp.ndarray
+  emissions: layouts.Emissions | None
+
+
+def read(spec: Spec, data: panel_data.PanelData) -> Read:
+  """Reads the rows of panel data, see `MultiState.with_data`."""
   _check_states(spec, data)
   _check_outcomes(spec, data)
   begins = onp.flatnonzero(onp.logical_not(data.is_first)) - 1
@@ -96,21 +136,7 @@ def bind(
   emissions = None
   if len(emitted):
     emissions = labels._replace(masks=rows.masks[rows.mask[emitted]])
-  layout = binding.layout(
-    spec.chain,
-    data,
-    rows,
-    spec.initial is not None,
-    designs,
-    misclassified,
-    emissions,
-  )
-  scales = {
-    "effects": _scales(designs),
-    "misclassification_effects": _scales(misclassified),
-  }
-  rates = starts.crude_rates(spec.chain, data)
-  return Bound(data, columns, errors, rates, scales), layout
+  return Read(rows, columns, errors, designs, misclassified, emissions)
 
 
 def _scales(matrix: onp.ndarray) -> onp.ndarray:
