@@ -322,6 +322,11 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "multistate/hidden_tests": dict(
+        files = [
+            "multistate/decoding_test",
+        ],
+    ),
     "plots/plots_tests": dict(
         files = [
             "plots/coefficients_test",

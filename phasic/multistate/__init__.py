@@ -1,5 +1,7 @@
 """Multi-state models of panel data: states that are seen now and then."""
 
+from phasic.multistate.decoding import state_probs
+from phasic.multistate.decoding import viterbi
 from phasic.multistate.intensities import Intensities
 from phasic.multistate.models import MultiState
 from phasic.multistate.outcomes import Outcome
@@ -15,5 +17,7 @@ __all__ = [
   "PanelData",
   "normal",
   "poisson",
+  "state_probs",
   "truncated_normal",
+  "viterbi",
 ]
