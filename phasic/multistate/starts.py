@@ -34,14 +34,23 @@ def crude_rates(chain: chains.Chain, data: panel_data.PanelData) -> onp.ndarray:
   typical = float(len(lengths)) / total if total > 0.0 else 1.0
   events = onp.zeros(len(chain.rates))
   exposures = onp.zeros(len(chain.rates))
+  leaves = onp.any(chain.coefficients[chain.leaves_state] != 0, axis=0)
   for e, row in enumerate(chain.coefficients):
     i, j = chain.state_of[chain.sources[e]], chain.state_of[chain.targets[e]]
+    phases = float(onp.sum(chain.state_of == i))
     for r in onp.flatnonzero(row):
-      # Phases of one state share its time.
-      phases = float(onp.sum(chain.state_of == i))
-      inside = i == j
-      events[r] += phases if inside else counts[i, j]
-      exposures[r] += float(row[r]) * spent[i] / (1.0 if inside else phases)
+      if i != j:
+        # Edges of several phases to one state share what was seen.
+        alike = chain.state_of[chain.sources] == i
+        alike = alike & (chain.state_of[chain.targets] == j)
+        share = 1.0 / float(onp.sum(alike & (chain.coefficients[:, r] != 0)))
+        events[r] += share * counts[i, j]
+        factor = float(row[r]) if phases == 1.0 else share
+        exposures[r] += factor * spent[i]
+      elif not leaves[r]:
+        # A sojourn in the state has about as many steps as phases.
+        events[r] += phases * float(onp.sum(onp.delete(counts[i], i)))
+        exposures[r] += spent[i]
   rates = onp.maximum(events, 0.5) / onp.where(exposures > 0, exposures, 1.0)
   rates = onp.where(exposures > 0, rates, typical)
   given = [chain.starts.get(name) for name in chain.rates]
