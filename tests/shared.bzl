@@ -325,7 +325,12 @@ TESTS = {
     "multistate/hidden_tests": dict(
         files = [
             "multistate/decoding_test",
+            "multistate/sojourns_test",
         ],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
     ),
     "plots/plots_tests": dict(
         files = [

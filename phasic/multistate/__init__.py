@@ -9,15 +9,19 @@ from phasic.multistate.outcomes import normal
 from phasic.multistate.outcomes import poisson
 from phasic.multistate.outcomes import truncated_normal
 from phasic.multistate.panel_data import PanelData
+from phasic.multistate.sojourns import gamma
+from phasic.multistate.sojourns import weibull
 
 __all__ = [
   "Intensities",
   "MultiState",
   "Outcome",
   "PanelData",
+  "gamma",
   "normal",
   "poisson",
   "state_probs",
   "truncated_normal",
   "viterbi",
+  "weibull",
 ]

@@ -229,18 +229,20 @@ def _shape_of(state: str, dist: distributions.Distribution) -> _Shape:
       f"sojourns[{state!r}] has batch shape {entry.shape[:-1]}: it must be one "
       "distribution"
     )
-  exits = chain.exit_rates
-  known = (
-    -onp.sum(matrix, axis=-1)
-    if exits is None
-    else onp.asarray(static.concrete(exits), onp.float64)
-  )
-  if abs(float(onp.sum(entry)) - 1.0) > 1e-9:
+  eps = static.finfo_eps(static.dtype_name(chain.initial_probs))
+  if chain.exit_rates is None:
+    exits = -onp.sum(matrix, axis=-1)
+    # Rows that sum to zero do so up to rounding.
+    exits = onp.where(exits > -16.0 * eps * onp.diagonal(matrix), exits, 0.0)
+  else:
+    exits = onp.asarray(static.concrete(chain.exit_rates), onp.float64)
+  total = float(onp.sum(entry))
+  if abs(total - 1.0) > 64.0 * eps:
     raise ValueError(
       f"sojourns[{state!r}] has mass at zero: it must be a positive time"
     )
   off = onp.where(onp.eye(len(entry), dtype=bool), 0.0, matrix)
-  return _Shape(entry, off * mean, onp.where(known > 1e-14, known, 0.0) * mean)
+  return _Shape(entry / total, off * mean, exits * mean)
 
 
 def _chain(
@@ -265,35 +267,53 @@ def _chain(
     entry += masses
   for state in states:
     shape = sojourns.get(state, 1)
-    if isinstance(shape, int):
-      for k in range(shape - 1):
-        at = first[state] + k
-        made.add(at, at + 1, {f"{state}[{k + 1}] -> {state}[{k + 2}]": 1.0})
-      continue
-    out = {name: 0.0 for a, _, name in triples if a == state}
-    for a, _, name in triples:
-      if a == state:
-        out[name] += 1.0
-    for k, row in enumerate(shape.rates):
-      for j in onp.flatnonzero(row):
-        weights = {name: count * float(row[j]) for name, count in out.items()}
-        made.add(first[state] + k, first[state] + int(j), weights)
-  for source, target, name in triples:
-    shape = sojourns.get(source, 1)
-    i = states.index(target)
-    inside = [k for k, x in enumerate(made.state_of) if x == i]
+    leaving = [(b, name) for a, b, name in triples if a == state]
+    _add_inside(made, first[state], state, shape, [name for _, name in leaving])
     count = shape if isinstance(shape, int) else len(shape.exits)
-    for k in range(count):
-      rate, factor = name, 1.0
-      if isinstance(shape, int) and shape > 1:
-        plain = name == f"{source} -> {target}"
-        rate = f"{source}[{k + 1}] -> {target}" if plain else f"{name}[{k + 1}]"
-      elif not isinstance(shape, int):
-        factor = float(shape.exits[k])
-      for inner in inside:
-        if factor * entry[inner] > 0:
-          made.add(first[source] + k, inner, {rate: factor * entry[inner]})
+    for target, name in leaving:
+      i = states.index(target)
+      inside = [k for k, x in enumerate(made.state_of) if x == i]
+      for k in range(count):
+        rate, factor = name, 1.0
+        if isinstance(shape, int) and shape > 1:
+          plain = name == f"{state} -> {target}"
+          rate = (
+            f"{state}[{k + 1}] -> {target}" if plain else f"{name}[{k + 1}]"
+          )
+        elif not isinstance(shape, int):
+          factor = float(shape.exits[k])
+        for inner in inside:
+          if factor * entry[inner] > 0:
+            made.add(first[state] + k, inner, {rate: factor * entry[inner]})
   return made.chain(states, entry)
+
+
+def _add_inside(
+  made: _Edges,
+  first: int,
+  state: str,
+  shape: int | _Shape,
+  leaving: Sequence[str],
+) -> None:
+  """Adds the edges between the phases of a state.
+
+  Args:
+    made: phases and edges.
+    first: the first phase of the state.
+    state: its name.
+    shape: its number of phases, or their distribution.
+    leaving: the names of the rates at which it is left.
+  """
+  if isinstance(shape, int):
+    for k in range(shape - 1):
+      name = f"{state}[{k + 1}] -> {state}[{k + 2}]"
+      made.add(first + k, first + k + 1, {name: 1.0})
+    return
+  out = {name: float(leaving.count(name)) for name in leaving}
+  for k, row in enumerate(shape.rates):
+    for j in onp.flatnonzero(row):
+      weights = {name: count * float(row[j]) for name, count in out.items()}
+      made.add(first + k, first + int(j), weights)
 
 
 class _Edges:
