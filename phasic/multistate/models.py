@@ -151,6 +151,11 @@ class MultiState(inference.LikelihoodModel):
     return self._spec.chain.states
 
   @property
+  def phases(self) -> tuple[str, ...]:
+    """The names of the phases: the states, or "ill[1]", "ill[2]" for one."""
+    return self._spec.chain.phases
+
+  @property
   def _columns(self) -> reading.Bound:
     """The columns and starting rates that were read with the data."""
     if self._bound is None:
