@@ -11,6 +11,7 @@ import numpy as np
 import numpy as onp
 
 from phasic.internal import raw_arguments
+from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import tables
 from phasic.internal.arrays import Array
@@ -320,11 +321,9 @@ def log_initial(spec: Spec, log_odds: Array | None, dtype: str) -> Array:
     fixed = structures.cast(onp.log(probs), dtype)
   if log_odds is None:
     return np.take(fixed, chain.state_of, axis=0) + log_entry
-  places = onp.full(len(probs), len(log_odds) + 1)
-  places[probs > 0.0] = [
-    len(log_odds),
-    *range(len(log_odds)),
-  ]
+  size = static.shape(log_odds)[0]
+  places = onp.full(len(probs), size + 1)
+  places[probs > 0.0] = [size, *range(size)]
   zero = np.zeros_like(log_odds[:1])
   padded = np.concatenate([log_odds, zero, zero - math.inf], axis=0)
   logits = np.take(padded, places, axis=0)
