@@ -349,6 +349,15 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "multistate/answers_tests": dict(
+        files = [
+            "multistate/answers_test",
+        ],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "resampling/resampling_tests": dict(
         files = [
             "resampling/bootstrap_intervals_test",

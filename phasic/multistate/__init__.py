@@ -1,7 +1,13 @@
 """Multi-state models of panel data: states that are seen now and then."""
 
+from phasic.multistate.answers import pmatrix
+from phasic.multistate.answers import qmatrix
 from phasic.multistate.decoding import state_probs
 from phasic.multistate.decoding import viterbi
+from phasic.multistate.fitted_values import HazardRatios
+from phasic.multistate.fitted_values import hazard_ratios
+from phasic.multistate.fitted_values import initial_state_probs
+from phasic.multistate.fitted_values import label_probs
 from phasic.multistate.intensities import Intensities
 from phasic.multistate.models import MultiState
 from phasic.multistate.outcomes import Outcome
@@ -9,17 +15,31 @@ from phasic.multistate.outcomes import normal
 from phasic.multistate.outcomes import poisson
 from phasic.multistate.outcomes import truncated_normal
 from phasic.multistate.panel_data import PanelData
+from phasic.multistate.passages import length_of_stay
+from phasic.multistate.passages import next_state_probs
+from phasic.multistate.passages import passage_times
+from phasic.multistate.passages import sojourn_times
 from phasic.multistate.sojourns import gamma
 from phasic.multistate.sojourns import weibull
 
 __all__ = [
+  "HazardRatios",
   "Intensities",
   "MultiState",
   "Outcome",
   "PanelData",
   "gamma",
+  "hazard_ratios",
+  "initial_state_probs",
+  "label_probs",
+  "length_of_stay",
+  "next_state_probs",
   "normal",
+  "passage_times",
+  "pmatrix",
   "poisson",
+  "qmatrix",
+  "sojourn_times",
   "state_probs",
   "truncated_normal",
   "viterbi",
