@@ -358,6 +358,9 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "multistate/simulation_tests": dict(
+        files = ["multistate/simulation_test"],
+    ),
     "resampling/resampling_tests": dict(
         files = [
             "resampling/bootstrap_intervals_test",

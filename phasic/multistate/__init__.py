@@ -19,6 +19,7 @@ from phasic.multistate.passages import length_of_stay
 from phasic.multistate.passages import next_state_probs
 from phasic.multistate.passages import passage_times
 from phasic.multistate.passages import sojourn_times
+from phasic.multistate.simulation import simulate
 from phasic.multistate.sojourns import gamma
 from phasic.multistate.sojourns import weibull
 
@@ -39,6 +40,7 @@ __all__ = [
   "pmatrix",
   "poisson",
   "qmatrix",
+  "simulate",
   "sojourn_times",
   "state_probs",
   "truncated_normal",

@@ -11,6 +11,7 @@ import numpy as onp
 
 from phasic import distributions
 from phasic import math as math_lib
+from phasic.internal import frameworks
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
@@ -39,6 +40,7 @@ class Outcome:
     log_prob: Callable[..., ArrayLike],
     parameters: Mapping[str, ArrayLike] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
+    sample: Callable[..., ArrayLike] | None = None,
   ):
     """Makes an outcome.
 
@@ -47,13 +49,18 @@ class Outcome:
         as arguments by name.
       parameters: values at which a fit starts, numbers by name.
       bounds: of parameters; those without are positive.
+      sample: draws values (n,), given a random generator of NumPy, n, and the
+        parameters by name; `simulate` needs it.
 
     Raises:
       TypeError: an argument has a wrong type.
       ValueError: bounds name no parameter.
     """
     raw_arguments.check_callable("log_prob", log_prob)
+    if sample is not None:
+      raw_arguments.check_callable("sample", sample)
     self._log_prob = log_prob
+    self._sample = sample
     self.parameters = dict(parameters or {})
     self.bounds = dict(bounds or {})
     for name in self.bounds:
@@ -67,6 +74,26 @@ class Outcome:
     """Computes the log density of values, (n,)."""
     result: Any = self._log_prob(value, **{**self.parameters, **parameters})
     return result
+
+  def sample(
+    self, num_samples: int, *, seed: int, **parameters: ArrayLike
+  ) -> onp.ndarray:
+    """Draws values, (num_samples,), on the host.
+
+    Raises:
+      NotImplementedError: the outcome was made without `sample`.
+    """
+    if self._sample is None:
+      raise NotImplementedError(
+        "the outcome has no sample: make it with Outcome(..., sample=), a "
+        "function that draws values"
+      )
+    numbers = {
+      name: float(onp.asarray(static.concrete(x)))
+      for name, x in {**self.parameters, **parameters}.items()
+    }
+    rng = onp.random.default_rng(seed)
+    return onp.asarray(self._sample(rng, num_samples, **numbers), onp.float64)
 
 
 # What has the density of an outcome in a state; other objects need a method
@@ -91,7 +118,12 @@ def normal(mean: ArrayLike, stddev: ArrayLike) -> Outcome:
     >>> print(f"{float(fev.log_prob(np.asarray(84.0))):.4f}")
     -4.1915
   """
-  return Outcome(_log_normal, {"mean": mean, "stddev": stddev}, {"mean": _REAL})
+  return Outcome(
+    _log_normal,
+    {"mean": mean, "stddev": stddev},
+    {"mean": _REAL},
+    lambda rng, n, mean, stddev: rng.normal(mean, stddev, n),
+  )
 
 
 def truncated_normal(
@@ -125,7 +157,19 @@ def truncated_normal(
     density = _log_normal(value, mean, stddev) - mass
     return np.where(inside, density, -math.inf)
 
-  return Outcome(log_prob, {"mean": mean, "stddev": stddev}, {"mean": _REAL})
+  def sample(
+    rng: onp.random.Generator, n: int, mean: float, stddev: float
+  ) -> onp.ndarray:
+    with frameworks.needed_by("samples of a truncated normal outcome"):
+      from scipy import stats
+
+    ends = (low - mean) / stddev, (high - mean) / stddev
+    drawn = stats.truncnorm.rvs(*ends, size=n, random_state=rng)
+    return mean + stddev * onp.asarray(drawn)
+
+  return Outcome(
+    log_prob, {"mean": mean, "stddev": stddev}, {"mean": _REAL}, sample
+  )
 
 
 def poisson(rate: ArrayLike) -> Outcome:
@@ -142,7 +186,11 @@ def poisson(rate: ArrayLike) -> Outcome:
     >>> print(f"{float(visits.log_prob(np.asarray(0.0))):.4f}")
     -2.0000
   """
-  return Outcome(_log_poisson, {"rate": rate})
+  return Outcome(
+    _log_poisson,
+    {"rate": rate},
+    sample=lambda rng, n, rate: rng.poisson(rate, n),
+  )
 
 
 def _log_normal(value: Array, mean: Array, stddev: Array) -> Array:
