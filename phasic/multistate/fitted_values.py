@@ -245,8 +245,8 @@ def initial_state_probs(
   def probs(parameters: models.Parameters) -> Array:
     dtype = static.dtype_name(parameters["rates"])
     logs = reading.log_initial(spec, parameters.get("initial_probs"), dtype)
-    by_state = np.matmul(np.exp(logs), rate_tables.like(members, logs))
-    return np.where(certain, 1.0, by_state)
+    by_state = np.matmul(np.exp(logs)[None], rate_tables.like(members, logs))
+    return np.where(certain, 1.0, by_state[0])
 
   return fit.confidence_interval(
     probs, confidence_level=confidence_level, method=method, bounds=(0.0, 1.0)

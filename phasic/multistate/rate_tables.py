@@ -233,11 +233,8 @@ def phase_probs(chain: chains.Chain, rates: Array, times: onp.ndarray) -> Array:
     rates: of its edges, (..., m).
     times: (..., t).
   """
-  units = like(onp.eye(chain.num_phases), rates)
-  return math_lib.phase_type.occupancy(
-    like(times, rates)[..., None],
-    units,
-    edges(chain, rates[..., None, None, :]),
+  return math_lib.phase_type.transition_probs(
+    like(times, rates), edges(chain, rates[..., None, :]), None, chain.num_phases
   )
 
 
