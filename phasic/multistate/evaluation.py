@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.multistate import initial_states
 from phasic.multistate import layouts
 from phasic.multistate import likelihoods
 from phasic.multistate import reading
@@ -65,7 +66,7 @@ def evaluated(
     )
   log_initial = None
   if spec.initial is not None:
-    log_initial = reading.log_initial(
+    log_initial = initial_states.log_probs(
       spec, parameters.get("initial_probs"), dtype
     )
   return Evaluated(edge_rates, log_initial, log_emissions)

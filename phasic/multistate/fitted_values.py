@@ -11,9 +11,9 @@ from phasic import inference
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
+from phasic.multistate import initial_states
 from phasic.multistate import models
 from phasic.multistate import rate_tables
-from phasic.multistate import reading
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -244,7 +244,9 @@ def initial_state_probs(
 
   def probs(parameters: models.Parameters) -> Array:
     dtype = static.dtype_name(parameters["rates"])
-    logs = reading.log_initial(spec, parameters.get("initial_probs"), dtype)
+    logs = initial_states.log_probs(
+      spec, parameters.get("initial_probs"), dtype
+    )
     by_state = np.matmul(np.exp(logs)[None], rate_tables.like(members, logs))
     return np.where(certain, 1.0, by_state[0])
 

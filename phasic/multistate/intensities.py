@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, NamedTuple
-
-import numpy as onp
+from typing import Any
 
 from phasic import distributions
 from phasic import graphs
 from phasic.internal import raw_arguments
-from phasic.internal import static
+from phasic.multistate import chain_making
 from phasic.multistate import chains
 from phasic.multistate import panel_columns
+from phasic.multistate import sojourn_shapes
 from phasic.multistate.panel_columns import State
 
 
@@ -82,7 +81,9 @@ class Intensities:
       )
     )
     self.transitions = tuple(triples)
-    self._chain = _chain(self.states, triples, _sojourns(sojourns, triples))
+    self._chain = chain_making.of_transitions(
+      self.states, triples, sojourn_shapes.read_shapes(sojourns, triples)
+    )
     self.rates = self._chain.rates
     starts = checked_starts(rates, self.rates)
     self._chain = chains.with_starts(self._chain, starts)
@@ -101,7 +102,7 @@ def chain_of(intensities: object) -> chains.Chain:
   if isinstance(intensities, Intensities):
     return intensities.chain()
   if isinstance(intensities, graphs.Graph):
-    return _chain_of_graph(intensities)
+    return chain_making.of_graph(intensities)
   if isinstance(intensities, Mapping):
     return Intensities(intensities).chain()
   raise TypeError(
@@ -163,222 +164,3 @@ def _triples(transitions: Any) -> list[tuple[str, str, str]]:
   if not triples:
     raise ValueError("transitions is empty: there must be at least one")
   return triples
-
-
-class _Shape(NamedTuple):
-  """A phase-type distribution with mean one.
-
-  Attributes:
-    entry: initial probabilities, (k,).
-    rates: between phases, (k, k).
-    exits: (k,).
-  """
-
-  entry: onp.ndarray
-  rates: onp.ndarray
-  exits: onp.ndarray
-
-
-def _sojourns(
-  given: Any, triples: Sequence[tuple[str, str, str]]
-) -> dict[str, int | _Shape]:
-  """Returns numbers of phases, or shapes, by name of the state."""
-  if given is None:
-    return {}
-  if not isinstance(given, Mapping):
-    raise TypeError(
-      f"sojourns is {raw_arguments.shown(given)}: it must map states to numbers "
-      "of phases or distributions"
-    )
-  left = list(dict.fromkeys(source for source, _, _ in triples))
-  read: dict[str, int | _Shape] = {}
-  for key, x in given.items():
-    state = panel_columns.text(key, "a state of sojourns")
-    if state not in left:
-      raise ValueError(
-        f"sojourns has {state!r}: it must be one of the states that are left, "
-        f"{', '.join(left)}"
-      )
-    if isinstance(x, distributions.Distribution):
-      read |= {state: _shape_of(state, x)}
-      continue
-    count = raw_arguments.integer(
-      f"sojourns[{state!r}]", x, "a number of phases or a distribution"
-    )
-    if not 1 <= count <= 64:
-      raise ValueError(
-        f"sojourns[{state!r}] is {count}: it must be from 1 to 64"
-      )
-    read |= {state: count}
-  return read
-
-
-def _shape_of(state: str, dist: distributions.Distribution) -> _Shape:
-  """Returns the phases of a distribution, scaled to the mean one."""
-  chain = dist.as_phase_type() if hasattr(dist, "as_phase_type") else dist
-  if not isinstance(chain, distributions.PhaseType):
-    raise TypeError(
-      f"sojourns[{state!r}] is a {type(dist).__name__}: it must be phase-type, "
-      "in continuous time; weibull and gamma make close ones of these families"
-    )
-  mean = float(onp.asarray(static.concrete(chain.mean())))
-  entry = onp.asarray(static.concrete(chain.initial_probs), onp.float64)
-  matrix = onp.asarray(static.concrete(chain.subgenerator), onp.float64)
-  if entry.ndim != 1:
-    raise ValueError(
-      f"sojourns[{state!r}] has batch shape {entry.shape[:-1]}: it must be one "
-      "distribution"
-    )
-  eps = static.finfo_eps(static.dtype_name(chain.initial_probs))
-  if chain.exit_rates is None:
-    exits = -onp.sum(matrix, axis=-1)
-    # Rows that sum to zero do so up to rounding.
-    exits = onp.where(exits > -16.0 * eps * onp.diagonal(matrix), exits, 0.0)
-  else:
-    exits = onp.asarray(static.concrete(chain.exit_rates), onp.float64)
-  total = float(onp.sum(entry))
-  if abs(total - 1.0) > 64.0 * eps:
-    raise ValueError(
-      f"sojourns[{state!r}] has mass at zero: it must be a positive time"
-    )
-  off = onp.where(onp.eye(len(entry), dtype=bool), 0.0, matrix)
-  return _Shape(entry / total, off * mean, exits * mean)
-
-
-def _chain(
-  states: Sequence[str],
-  triples: Sequence[tuple[str, str, str]],
-  sojourns: Mapping[str, int | _Shape],
-) -> chains.Chain:
-  """Makes phases and edges of states and transitions."""
-  made = _Edges()
-  first: dict[str, int] = {}
-  entry: list[float] = []
-  for i, state in enumerate(states):
-    first |= {state: len(made.phases)}
-    shape = sojourns.get(state, 1)
-    masses = (
-      [1.0] + [0.0] * (shape - 1) if isinstance(shape, int) else [*shape.entry]
-    )
-    for k in range(len(masses)):
-      several = len(masses) > 1
-      made.phases.append(f"{state}[{k + 1}]" if several else state)
-      made.state_of.append(i)
-    entry += masses
-  for state in states:
-    shape = sojourns.get(state, 1)
-    leaving = [(b, name) for a, b, name in triples if a == state]
-    _add_inside(made, first[state], state, shape, [name for _, name in leaving])
-    count = shape if isinstance(shape, int) else len(shape.exits)
-    for target, name in leaving:
-      i = states.index(target)
-      inside = [k for k, x in enumerate(made.state_of) if x == i]
-      for k in range(count):
-        rate, factor = name, 1.0
-        if isinstance(shape, int) and shape > 1:
-          plain = name == f"{state} -> {target}"
-          rate = (
-            f"{state}[{k + 1}] -> {target}" if plain else f"{name}[{k + 1}]"
-          )
-        elif not isinstance(shape, int):
-          factor = float(shape.exits[k])
-        for inner in inside:
-          if factor * entry[inner] > 0:
-            made.add(first[state] + k, inner, {rate: factor * entry[inner]})
-  return made.chain(states, entry)
-
-
-def _add_inside(
-  made: _Edges,
-  first: int,
-  state: str,
-  shape: int | _Shape,
-  leaving: Sequence[str],
-) -> None:
-  """Adds the edges between the phases of a state.
-
-  Args:
-    made: phases and edges.
-    first: the first phase of the state.
-    state: its name.
-    shape: its number of phases, or their distribution.
-    leaving: the names of the rates at which it is left.
-  """
-  if isinstance(shape, int):
-    for k in range(shape - 1):
-      name = f"{state}[{k + 1}] -> {state}[{k + 2}]"
-      made.add(first + k, first + k + 1, {name: 1.0})
-    return
-  out = {name: float(leaving.count(name)) for name in leaving}
-  for k, row in enumerate(shape.rates):
-    for j in onp.flatnonzero(row):
-      weights = {name: count * float(row[j]) for name, count in out.items()}
-      made.add(first + k, first + int(j), weights)
-
-
-class _Edges:
-  """Phases and edges as they are made."""
-
-  def __init__(self) -> None:
-    self.phases: list[str] = []
-    self.state_of: list[int] = []
-    self._edges: list[tuple[int, int, Mapping[str, float]]] = []
-
-  def add(self, source: int, target: int, weights: Mapping[str, float]) -> None:
-    """Adds an edge whose rate is a weighted sum of named rates."""
-    self._edges.append((source, target, weights))
-
-  def chain(
-    self, states: Sequence[str], entry: Sequence[float]
-  ) -> chains.Chain:
-    """Returns the chain, with edges and rates in the order of their sources."""
-    edges = sorted(self._edges, key=lambda edge: edge[0])
-    rates = list(dict.fromkeys(name for *_, w in edges for name in w))
-    coefficients = [
-      [weights.get(name, 0.0) for name in rates] for *_, weights in edges
-    ]
-    return chains.Chain(
-      states=tuple(states),
-      phases=tuple(self.phases),
-      state_of=onp.asarray(self.state_of),
-      entry=onp.asarray(entry),
-      sources=onp.asarray([a for a, _, _ in edges], onp.int32),
-      targets=onp.asarray([b for _, b, _ in edges], onp.int32),
-      rates=tuple(rates),
-      coefficients=onp.asarray(coefficients),
-      constants=onp.zeros(len(edges)),
-      starts={},
-    )
-
-
-def _chain_of_graph(graph: graphs.Graph) -> chains.Chain:
-  """Returns the chain of a graph with named parameters, as rates."""
-  if graph.discrete:
-    raise ValueError(
-      "intensities is a graph in discrete time: it must be in continuous time"
-    )
-  if graph.parameter_names is None:
-    raise ValueError(
-      "intensities is a graph without names of parameters: make it with params=("
-      '"onset", "death"), which are the names of the rates'
-    )
-  causes = ["absorbed" if x is None else str(x) for x in graph.causes]
-  states = [
-    x if isinstance(x, str) else raw_arguments.shown(x) for x in graph.states
-  ] + causes
-  if len(set(states)) < len(states):
-    raise ValueError(
-      f"intensities is a graph with states {states}: their names must differ"
-    )
-  return chains.Chain(
-    states=tuple(states),
-    phases=tuple(states),
-    state_of=onp.arange(len(states)),
-    entry=onp.ones(len(states)),
-    sources=onp.asarray(static.concrete(graph.sources)),
-    targets=onp.asarray(static.concrete(graph.targets)),
-    rates=tuple(graph.parameter_names),
-    coefficients=onp.asarray(static.concrete(graph.coefficients), onp.float64),
-    constants=onp.asarray(static.concrete(graph.constants), onp.float64),
-    starts={},
-  )

@@ -19,6 +19,7 @@ from phasic.internal.tables import TableLike
 from phasic.multistate import effects as effects_lib
 from phasic.multistate import evaluation
 from phasic.multistate import hidden as hidden_lib
+from phasic.multistate import initial_states
 from phasic.multistate import intensities as intensities_lib
 from phasic.multistate import layouts
 from phasic.multistate import likelihoods
@@ -125,7 +126,7 @@ class MultiState(inference.LikelihoodModel):
       chain=chain,
       effects=effects_lib.terms("effects", effects, chain.rates, "rates"),
       cuts=effects_lib.checked_cuts(cuts),
-      initial=reading.initial_probs(
+      initial=initial_states.read_probs(
         initial_probs, chain.states, estimate_initial_probs
       ),
       estimates_initial=estimate_initial_probs,
@@ -173,7 +174,7 @@ class MultiState(inference.LikelihoodModel):
     if bound.effects.labels:
       start |= {"effects": onp.zeros(len(bound.effects.labels))}
     if spec.estimates_initial:
-      start |= {"initial_probs": reading.initial_log_odds(spec)}
+      start |= {"initial_probs": initial_states.start_log_odds(spec)}
     if spec.hidden.has_errors:
       start |= {"misclassification": spec.hidden.starts}
     if bound.errors.labels:
@@ -202,7 +203,7 @@ class MultiState(inference.LikelihoodModel):
     everything = {
       "rates": spec.chain.rates,
       "effects": bound.effects.labels,
-      "initial_probs": reading.initial_states(spec)[1:],
+      "initial_probs": initial_states.possible_states(spec)[1:],
       "misclassification": tuple(spec.hidden.errors),
       "misclassification_effects": bound.errors.labels,
     }

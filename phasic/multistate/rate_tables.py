@@ -234,7 +234,10 @@ def phase_probs(chain: chains.Chain, rates: Array, times: onp.ndarray) -> Array:
     times: (..., t).
   """
   return math_lib.phase_type.transition_probs(
-    like(times, rates), edges(chain, rates[..., None, :]), None, chain.num_phases
+    like(times, rates),
+    edges(chain, rates[..., None, :]),
+    None,
+    chain.num_phases,
   )
 
 

@@ -19,6 +19,7 @@ from phasic.internal.arrays import ArrayLike
 from phasic.internal.tables import TableLike
 from phasic.multistate import chains
 from phasic.multistate import effects as effects_lib
+from phasic.multistate import initial_states
 from phasic.multistate import likelihoods
 from phasic.multistate import models
 from phasic.multistate import outcomes as outcomes_lib
@@ -168,7 +169,7 @@ def _source(
   labels = {
     "rates": spec.chain.rates,
     "effects": effects.labels,
-    "initial_probs": reading.initial_states(spec)[1:],
+    "initial_probs": initial_states.possible_states(spec)[1:],
     "misclassification": tuple(spec.hidden.errors),
     "misclassification_effects": errors.labels,
   }
@@ -196,7 +197,7 @@ def _starting(spec: reading.Spec) -> dict[str, Any]:
   if set(chain.rates) <= set(chain.starts):
     start["rates"] = onp.asarray([chain.starts[x] for x in chain.rates])
   if spec.estimates_initial:
-    start["initial_probs"] = reading.initial_log_odds(spec)
+    start["initial_probs"] = initial_states.start_log_odds(spec)
   if spec.hidden.has_errors:
     start["misclassification"] = spec.hidden.starts
   return start
@@ -265,7 +266,7 @@ def _starts(
       )
     log_odds = source.parameters.get("initial_probs")
     log_odds = None if log_odds is None else _array(log_odds)
-    by_phase = reading.log_initial(spec, log_odds, static.wide_float())
+    by_phase = initial_states.log_probs(spec, log_odds, static.wide_float())
     probs = onp.exp(onp.asarray(static.concrete(by_phase)))
     members = onp.eye(len(states))[spec.chain.state_of]
     return _drawn(rng, onp.tile(onp.matmul(probs, members), (size, 1)))
