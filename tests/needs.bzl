@@ -464,6 +464,15 @@ TESTS = {
             "inference/mle"
         ]
     },
+    "multistate/msm_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate"
+        ]
+    },
     "binding/binding_tests": {
         "helpers": [
             "test_case"

@@ -394,6 +394,9 @@ TESTS = {
             "saving/refusals_test",
         ],
     ),
+    "multistate/msm_tests": dict(
+        files = ["multistate/msm_test"],
+    ),
     "binding/binding_tests": dict(
         files = [
             "binding/binding_rules_test",

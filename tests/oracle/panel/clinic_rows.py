@@ -66,6 +66,11 @@ def coded(columns):
   return _row(columns, "treated", states=_code_states(columns))
 
 
+def coded_later(columns):
+  """The state in the first row, then the states that a code stands for."""
+  return treated(columns) if columns["time"] == 0.0 else coded(columns)
+
+
 def watched(columns):
   """A row of `tables.monitored`."""
   motions = {1: records.VISIT, 2: records.EXACT, 3: records.ENTRY}

@@ -43,8 +43,11 @@ log_likelihood("DOSE", state ~ time, deathexact = 4,
                covariates = ~treated + dose,
                covinits = list(treated = effects, dose = dose))
 codes <- list(censor = c(98, 99), censor.states = list(c(1, 2), c(1, 2, 3)))
-log_likelihood("CODES", code ~ time, deathexact = 4, censor = codes$censor,
+clinic$later <- ifelse(clinic$time == 0, clinic$state, clinic$code)
+log_likelihood("CODES", later ~ time, deathexact = 4, censor = codes$censor,
                censor.states = codes$censor.states)
+log_likelihood("CODES_FIRST", code ~ time, deathexact = 4,
+               censor = codes$censor, censor.states = codes$censor.states)
 log_likelihood("MONITORED", state ~ time, data = monitored,
                obstype = quote(kind))
 second <- c(0.2, -0.1, 0.1, 0.3, 0.2, -0.2)
@@ -71,7 +74,7 @@ split <- rbind(monitored, do.call(rbind, at_cuts))
 split <- split[order(split$subject, split$time), ]
 log_likelihood("PERIODS_MONITORED", state ~ time, data = split,
                obstype = quote(kind), pci = cuts, covinits = periods)
-log_likelihood("PERIODS_CODES", code ~ time, deathexact = 4, pci = c(2, 5),
+log_likelihood("PERIODS_CODES", later ~ time, deathexact = 4, pci = c(2, 5),
                covinits = periods, censor = codes$censor,
                censor.states = codes$censor.states)
 

@@ -155,7 +155,8 @@ SETTINGS: dict[str, Callable[[], Setting]] = {
   "DOSE": lambda: _visible(
     clinic_rows.with_dose, effects=(given.EFFECTS, given.DOSE_EFFECTS)
   ),
-  "CODES": lambda: _visible(clinic_rows.coded),
+  "CODES": lambda: _visible(clinic_rows.coded_later),
+  "CODES_FIRST": lambda: _visible(clinic_rows.coded),
   "MONITORED": lambda: _visible(clinic_rows.watched, table=tables.monitored),
   "PERIODS": lambda: _visible(clinic_rows.treated, periods=True),
   "PERIODS_DOSE": lambda: _visible(
@@ -166,7 +167,7 @@ SETTINGS: dict[str, Callable[[], Setting]] = {
   "PERIODS_MONITORED": lambda: _visible(
     clinic_rows.watched, periods=True, table=tables.monitored
   ),
-  "PERIODS_CODES": lambda: _visible(clinic_rows.coded, periods=True),
+  "PERIODS_CODES": lambda: _visible(clinic_rows.coded_later, periods=True),
   "LABELS": _labels,
   "LABELS_TREATED": lambda: _labels(label_effects=given.LABEL_EFFECTS[:, None]),
   "LABELS_DOSE": _labels_dose,
