@@ -473,6 +473,14 @@ TESTS = {
             "multistate"
         ]
     },
+    "multistate/random_cases_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "multistate"
+        ]
+    },
     "binding/binding_tests": {
         "helpers": [
             "test_case"

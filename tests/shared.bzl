@@ -397,6 +397,13 @@ TESTS = {
     "multistate/msm_tests": dict(
         files = ["multistate/msm_test"],
     ),
+    "multistate/random_cases_tests": dict(
+        files = ["multistate/random_cases_test"],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "binding/binding_tests": dict(
         files = [
             "binding/binding_rules_test",

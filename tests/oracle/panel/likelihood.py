@@ -28,6 +28,8 @@ import numpy as np
 from tests.oracle.panel import padding
 from tests.oracle.panel import records
 
+jax.config.update("jax_enable_x64", True)
+
 Parameters = dict[str, Any]
 _SMALLEST = records.Sizes()
 # Rows of a Hessian that are computed at once.

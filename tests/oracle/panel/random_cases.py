@@ -74,13 +74,13 @@ def _model(rng) -> records.Model:
   start, probs = None, None
   if hidden or rng.random() < 0.3:
     start = tuple(leaving[: 1 + int(rng.integers(3))])
-    if rng.random() < 0.5:
+    if len(start) == 1 or rng.random() < 0.5:
       draws = rng.random(len(start)) + 0.2
       probs = tuple(float(x) for x in draws / draws.sum())
   return records.Model(
     p,
     transitions,
-    cuts=(float(rng.uniform(0.5, 2.0)),) if rng.random() < 0.5 else (),
+    cuts=(float(rng.uniform(0.3, 1.0)),) if rng.random() < 0.5 else (),
     start=start,
     start_probs=probs,
     mislabels=mislabels,
@@ -156,19 +156,23 @@ class _Subject:
     """Draws covariates of a row."""
     return tuple(float(x) for x in self.rng.uniform(-1.0, 1.0, self.k))
 
-  def row(self, time, state, covariates, motion=records.VISIT, exact=False):
-    """Returns a row that shows the state in one of the ways of the model."""
+  def row(self, time, state, covariates, motion=records.VISIT, known=False):
+    """Returns a row that shows the state in one of the ways of the model.
+
+    With wrong labels a row has labels, unless its state is absorbing.
+    """
     row = records.Row(time, (state,), motion, covariates=covariates)
-    absorbed = state not in self.leaving
-    if exact or absorbed or self.rng.random() < (0.2 if self.hidden else 0.6):
+    has_labels = bool(self.model.mislabels)
+    if state not in self.leaving or (known and not has_labels):
       return row
-    if self.hidden and self.rng.random() < 0.8:
+    if has_labels or (self.hidden and self.rng.random() < 0.7):
+      alive = tuple(sorted(self.leaving))
+      labels, outcome = self._labels(state), self._outcome(state)
       return dataclasses.replace(
-        row,
-        states=tuple(sorted(self.leaving)),
-        labels=self._labels(state),
-        outcome=self._outcome(state),
+        row, states=alive, labels=labels, outcome=outcome
       )
+    if self.rng.random() < 0.6:
+      return row
     others = self.rng.choice(self.model.num_states, 2)
     states = tuple(sorted({state, *map(int, others)}))
     return dataclasses.replace(row, states=states)
@@ -177,7 +181,10 @@ class _Subject:
     if not self.model.mislabels:
       return None
     wrong = [j for i, j in self.model.mislabels if i == state]
-    return (int(self.rng.choice([state, state, *wrong])),)
+    label = int(self.rng.choice([state, state, *wrong]))
+    other = int(self.rng.choice(sorted(self.leaving)))
+    sure = self.rng.random() < 0.8
+    return (label,) if sure else tuple(sorted({label, other}))
 
   def _outcome(self, state):
     missing = self.model.mislabels and self.rng.random() < 0.3
@@ -192,20 +199,24 @@ def _subject(rng, model, parameters, k) -> list[records.Row]:
   subject = _Subject(rng, model, parameters, k)
   states = model.start or tuple(sorted(subject.leaving))
   state, time, rows = int(rng.choice(states)), 0.0, []
-  rows.append(subject.row(time, state, subject.covariates()))
+  known = model.start is None
+  rows.append(subject.row(time, state, subject.covariates(), known=known))
   visits = int(rng.integers(2, 5))
   while len(rows) <= visits and state in subject.leaving:
     covariates = rows[-1].covariates
     stop = float(time + rng.uniform(0.2, 1.2))
     jumps = subject.path(state, time, stop, covariates)
     way = rng.random()
+    held = len(rows[-1].states) == 1 and not model.mislabels
     if jumps and way < 0.5:  # The row is the first, or the last jump.
-      exact = way < 0.25
+      exact = way < 0.25 and held
       time, state = jumps[0] if exact else jumps[-1]
       motion = records.EXACT if exact else records.ENTRY
+      if model.mislabels and state in subject.leaving:
+        motion = records.VISIT
     else:
       time, state = stop, jumps[-1][1] if jumps else state
-      exact = not jumps and way < 0.2
+      exact = not jumps and way < 0.2 and held
       motion = records.EXACT if exact else records.VISIT
     known = motion != records.VISIT
     rows.append(subject.row(time, state, subject.covariates(), motion, known))
@@ -213,15 +224,24 @@ def _subject(rng, model, parameters, k) -> list[records.Row]:
 
 
 def random_case(rng: np.random.Generator) -> Case:
-  """Draws a model with 2 to 8 states and the rows of 3 to 10 subjects."""
+  """Draws a model with 2 to 8 states and the rows of 3 to 10 subjects.
+
+  The first state is known unless the model has probabilities of states, and
+  the state before an exactly known transition is known; with wrong labels only
+  absorbing states are known, and no other times of transitions.
+  """
   while True:
     model = _model(rng)
     k = int(rng.integers(0, 3))
     parameters = _parameters(rng, model, k)
-    fits = len(model.transitions) <= SIZES.transitions
-    if fits and sum(x.size for x in parameters.values()) <= SIZES.parameters:
-      break
-  subjects = [
-    _subject(rng, model, parameters, k) for _ in range(int(rng.integers(3, 11)))
-  ]
-  return Case(parameters, model, subjects)
+    subjects = [
+      _subject(rng, model, parameters, k)
+      for _ in range(int(rng.integers(3, 11)))
+    ]
+    last = max(subject[-1].time for subject in subjects)
+    if (
+      len(model.transitions) <= SIZES.transitions
+      and sum(x.size for x in parameters.values()) <= SIZES.parameters
+      and all(cut < last for cut in model.cuts)
+    ):
+      return Case(parameters, model, subjects)

@@ -18,8 +18,6 @@ from tests.oracle.panel import records
 from tests.oracle.panel import settings
 from tests.oracle.panel import tables
 
-jax.config.update("jax_enable_x64", True)
-
 # Of all settings with four states and no outcome.
 _SIZES = records.Sizes(
   parameters=40,
