@@ -112,6 +112,12 @@ HELPERS = {
         "helpers": [],
         "rooms": []
     },
+    "panel_cases": {
+        "helpers": [],
+        "rooms": [
+            "multistate"
+        ]
+    },
     "reward_models": {
         "helpers": [
             "models"
@@ -416,6 +422,26 @@ TESTS = {
         ],
         "rooms": [
             "regression"
+        ]
+    },
+    "multistate/answers_tests": {
+        "helpers": [
+            "panel_cases",
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate"
+        ]
+    },
+    "multistate/simulation_tests": {
+        "helpers": [
+            "panel_cases",
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate"
         ]
     },
     "resampling/resampling_tests": {

@@ -359,7 +359,10 @@ TESTS = {
         },
     ),
     "multistate/simulation_tests": dict(
-        files = ["multistate/simulation_test"],
+        files = [
+            "multistate/prevalence_test",
+            "multistate/simulation_test",
+        ],
     ),
     "resampling/resampling_tests": dict(
         files = [

@@ -19,9 +19,14 @@ from phasic.multistate.passages import length_of_stay
 from phasic.multistate.passages import next_state_probs
 from phasic.multistate.passages import passage_times
 from phasic.multistate.passages import sojourn_times
+from phasic.multistate.pictures import plot_prevalence
+from phasic.multistate.pictures import plot_transitions
+from phasic.multistate.prevalences import Prevalence
+from phasic.multistate.prevalences import prevalence
 from phasic.multistate.simulation import simulate
 from phasic.multistate.sojourns import gamma
 from phasic.multistate.sojourns import weibull
+from phasic.multistate.transition_counts import TransitionCounts
 
 __all__ = [
   "HazardRatios",
@@ -29,6 +34,8 @@ __all__ = [
   "MultiState",
   "Outcome",
   "PanelData",
+  "Prevalence",
+  "TransitionCounts",
   "gamma",
   "hazard_ratios",
   "initial_state_probs",
@@ -37,8 +44,11 @@ __all__ = [
   "next_state_probs",
   "normal",
   "passage_times",
+  "plot_prevalence",
+  "plot_transitions",
   "pmatrix",
   "poisson",
+  "prevalence",
   "qmatrix",
   "simulate",
   "sojourn_times",

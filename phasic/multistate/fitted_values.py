@@ -13,6 +13,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
 from phasic.multistate import initial_states
 from phasic.multistate import models
+from phasic.multistate import panel_columns
 from phasic.multistate import rate_tables
 
 
@@ -50,7 +51,7 @@ class HazardRatios:
       [name, *(f"{float(column[i]):.6g}" for column in columns)]
       for i, name in enumerate(self.names)
     ]
-    return table_text(heads, lines)
+    return panel_columns.table_text(heads, lines)
 
   def _repr_html_(self) -> str:
     return f"<pre>{self}</pre>"
@@ -252,16 +253,4 @@ def initial_state_probs(
 
   return fit.confidence_interval(
     probs, confidence_level=confidence_level, method=method, bounds=(0.0, 1.0)
-  )
-
-
-def table_text(heads: list[str], lines: list[list[str]]) -> str:
-  """Returns cells as text, the first column to the left."""
-  widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
-  return "\n".join(
-    "  ".join(
-      cell.rjust(width) if i else cell.ljust(width)
-      for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-    ).rstrip()
-    for line in (heads, *lines)
   )

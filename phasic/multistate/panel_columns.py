@@ -165,3 +165,15 @@ def flags(table: TableLike, given: object, size: int) -> onp.ndarray:
       "false in each row"
     )
   return values != 0
+
+
+def table_text(heads: list[str], lines: list[list[str]]) -> str:
+  """Returns cells as text, the first column to the left."""
+  widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+  return "\n".join(
+    "  ".join(
+      cell.rjust(width) if i else cell.ljust(width)
+      for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+    ).rstrip()
+    for line in (heads, *lines)
+  )

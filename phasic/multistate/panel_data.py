@@ -13,6 +13,7 @@ from phasic.internal import tables
 from phasic.internal import user_warnings
 from phasic.internal.tables import TableLike
 from phasic.multistate import panel_columns
+from phasic.multistate import transition_counts
 from phasic.multistate.panel_columns import State
 
 # How an observation was made: the state was seen; it was entered at this time,
@@ -85,6 +86,32 @@ class PanelData:
     """Returns the subject and the row of the table, for messages."""
     label = self.subjects[self.subject[row]]
     return f"subject {label}, row {int(self.rows[row])}"
+
+  def transitions(self) -> transition_counts.TransitionCounts:
+    """Counts pairs of states in consecutive rows of subjects.
+
+    A table of what the data have, before a model. Rows without a state are
+    passed over, labels that stand for several states count as they are.
+
+    Example: one of two patients fell ill.
+
+      >>> from phasic import multistate
+      >>> data = multistate.PanelData.from_table(
+      ...   {
+      ...     "patient": [1, 1, 2, 2],
+      ...     "years": [0.0, 1.0, 0.0, 1.2],
+      ...     "stage": ["well", "ill", "well", "well"],
+      ...   },
+      ...   subject="patient",
+      ...   time="years",
+      ...   state="stage",
+      ... )
+      >>> print(data.transitions())
+      from, to  well  ill
+      well         1    1
+      ill          0    0
+    """
+    return transition_counts.count(self.subject, list(map(str, self.states)))
 
   @classmethod
   def from_table(
