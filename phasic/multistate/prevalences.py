@@ -14,6 +14,7 @@ import numpy as onp
 from phasic import inference
 from phasic.internal import static
 from phasic.internal.arrays import Array, ArrayLike
+from phasic.multistate import initial_states
 from phasic.multistate import layouts
 from phasic.multistate import likelihoods
 from phasic.multistate import models
@@ -366,7 +367,7 @@ def _item_probs(
     moves = onp.append(places, onp.size(lengths))[plan.moves]
   starts = rate_tables.like(chain.start_rows[p:], rates)
   if spec.initial is not None:
-    logs = reading.log_initial(
+    logs = initial_states.log_probs(
       spec, parameters.get("initial_probs"), static.dtype_name(rates)
     )
     starts = np.concatenate([starts, np.exp(logs)[None]], axis=0)
