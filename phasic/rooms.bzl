@@ -7,7 +7,8 @@ PACKAGES = [
     "math",
     "graphs",
     "distributions",
-    "inference"
+    "inference",
+    "multistate"
 ]
 
 WINGS = [
@@ -356,15 +357,39 @@ ROOMS = {
         "inference/plots",
         "covariates"
     ],
-    "multistate": [
+    "multistate/data": [
+        "internal",
+        "covariates"
+    ],
+    "multistate/states": [
+        "internal",
+        "graphs/core",
+        "distributions/base",
+        "distributions/absorption",
+        "distributions/families",
+        "inference/starts",
+        "multistate/data"
+    ],
+    "multistate/likelihood": [
         "internal",
         "math/model",
         "math/calls",
         "math/moments",
         "graphs/core",
         "distributions/base",
-        "distributions/absorption",
         "inference/data",
-        "covariates"
+        "multistate/data",
+        "multistate/states"
+    ],
+    "multistate/answers": [
+        "internal",
+        "math/model",
+        "math/moments",
+        "graphs/parts",
+        "graphs/core",
+        "inference/results",
+        "multistate/data",
+        "multistate/states",
+        "multistate/likelihood"
     ]
 }

@@ -115,7 +115,7 @@ HELPERS = {
     "panel_cases": {
         "helpers": [],
         "rooms": [
-            "multistate"
+            "multistate/data"
         ]
     },
     "reward_models": {
@@ -407,6 +407,15 @@ TESTS = {
             "config"
         ]
     },
+    "multistate/hidden_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate/answers"
+        ]
+    },
     "plots/plots_tests": {
         "helpers": [
             "test_case"
@@ -431,7 +440,7 @@ TESTS = {
         ],
         "rooms": [
             "inference/mle",
-            "multistate"
+            "multistate/answers"
         ]
     },
     "multistate/simulation_tests": {
@@ -441,7 +450,7 @@ TESTS = {
         ],
         "rooms": [
             "inference/mle",
-            "multistate"
+            "multistate/answers"
         ]
     },
     "resampling/resampling_tests": {
@@ -496,7 +505,7 @@ TESTS = {
         ],
         "rooms": [
             "inference/mle",
-            "multistate"
+            "multistate/likelihood"
         ]
     },
     "multistate/random_cases_tests": {
@@ -504,7 +513,7 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
-            "multistate"
+            "multistate/likelihood"
         ]
     },
     "binding/binding_tests": {

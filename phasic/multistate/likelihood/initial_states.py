@@ -13,9 +13,9 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.multistate import likelihoods
-from phasic.multistate import panel_columns
-from phasic.multistate import reading
+from phasic.multistate.data import panel_columns
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import reading
 
 
 def read_probs(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as onp
 
-from phasic.multistate import chains
-from phasic.multistate import panel_data
+from phasic.multistate.data import panel_data
+from phasic.multistate.states import chains
 
 
 def crude_rates(chain: chains.Chain, data: panel_data.PanelData) -> onp.ndarray:

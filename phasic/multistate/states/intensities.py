@@ -9,11 +9,11 @@ from typing import Any
 from phasic import distributions
 from phasic import graphs
 from phasic.internal import raw_arguments
-from phasic.multistate import chain_making
-from phasic.multistate import chains
-from phasic.multistate import panel_columns
-from phasic.multistate import sojourn_shapes
-from phasic.multistate.panel_columns import State
+from phasic.multistate.data import panel_columns
+from phasic.multistate.data.panel_columns import State
+from phasic.multistate.states import chain_making
+from phasic.multistate.states import chains
+from phasic.multistate.states import sojourn_shapes
 
 
 class Intensities:

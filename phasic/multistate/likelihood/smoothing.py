@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as onp
 
 from phasic.internal import static
-from phasic.multistate import chains
-from phasic.multistate import evaluation
-from phasic.multistate import layouts
-from phasic.multistate import likelihoods
+from phasic.multistate.likelihood import evaluation
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.states import chains
 
 
 class HostTables(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.multistate import chains
-from phasic.multistate import effects as effects_lib
-from phasic.multistate import hidden as hidden_lib
-from phasic.multistate import panel_data
+from phasic.multistate.data import effects as effects_lib
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import hidden as hidden_lib
+from phasic.multistate.states import chains
 
 
 class Rows(NamedTuple):

@@ -16,17 +16,17 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
-from phasic.multistate import effects as effects_lib
-from phasic.multistate import evaluation
-from phasic.multistate import hidden as hidden_lib
-from phasic.multistate import initial_states
-from phasic.multistate import intensities as intensities_lib
-from phasic.multistate import layouts
-from phasic.multistate import likelihoods
-from phasic.multistate import outcomes as outcomes_lib
-from phasic.multistate import panel_data
-from phasic.multistate import reading
-from phasic.multistate.panel_columns import State
+from phasic.multistate.data import effects as effects_lib
+from phasic.multistate.data import panel_data
+from phasic.multistate.data.panel_columns import State
+from phasic.multistate.likelihood import evaluation
+from phasic.multistate.likelihood import hidden as hidden_lib
+from phasic.multistate.likelihood import initial_states
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import outcomes as outcomes_lib
+from phasic.multistate.likelihood import reading
+from phasic.multistate.states import intensities as intensities_lib
 
 _REAL = (-math.inf, math.inf)
 Parameters = Mapping[str, Any]

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as onp
 
 from phasic.internal import tables
-from phasic.multistate import binding
-from phasic.multistate import chains
-from phasic.multistate import effects as effects_lib
-from phasic.multistate import hidden as hidden_lib
-from phasic.multistate import layouts
-from phasic.multistate import panel_data
-from phasic.multistate import rows as rows_lib
-from phasic.multistate import starts
+from phasic.multistate.data import effects as effects_lib
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import binding
+from phasic.multistate.likelihood import hidden as hidden_lib
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import rows as rows_lib
+from phasic.multistate.likelihood import starts
+from phasic.multistate.states import chains
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ import numpy as onp
 
 from phasic import inference
 from phasic.internal import raw_arguments
-from phasic.multistate import chains
-from phasic.multistate import evaluation
-from phasic.multistate import layouts
-from phasic.multistate import models
-from phasic.multistate import path_layouts
-from phasic.multistate import reading
-from phasic.multistate import smoothing
+from phasic.multistate.likelihood import evaluation
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import models
+from phasic.multistate.likelihood import path_layouts
+from phasic.multistate.likelihood import reading
+from phasic.multistate.likelihood import smoothing
+from phasic.multistate.states import chains
 
 # Scores that differ by less than this fraction are equal.
 _TIE = 1e-12

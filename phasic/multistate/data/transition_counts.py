@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as onp
 
-from phasic.multistate import panel_columns
+from phasic.multistate.data import panel_columns
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as onp
 
-from phasic.multistate import chains
-from phasic.multistate import layouts
-from phasic.multistate import panel_data
-from phasic.multistate import path_layouts
-from phasic.multistate import rows as rows_lib
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import path_layouts
+from phasic.multistate.likelihood import rows as rows_lib
+from phasic.multistate.states import chains
 
 
 def layout(

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from phasic.multistate import chains
-from phasic.multistate import layouts
-from phasic.multistate import panel_data
-from phasic.multistate import rows as rows_lib
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import rows as rows_lib
+from phasic.multistate.states import chains
 
 # How a matrix of the forward algorithm is made: a step of the chain, a step in
 # which the state is held, or a jump.

@@ -14,14 +14,14 @@ import numpy as onp
 from phasic import inference
 from phasic.internal import static
 from phasic.internal.arrays import Array, ArrayLike
-from phasic.multistate import initial_states
-from phasic.multistate import layouts
-from phasic.multistate import likelihoods
-from phasic.multistate import models
-from phasic.multistate import panel_columns
-from phasic.multistate import panel_data
-from phasic.multistate import rate_tables
-from phasic.multistate import reading
+from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.data import panel_columns
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import initial_states
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import models
+from phasic.multistate.likelihood import reading
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

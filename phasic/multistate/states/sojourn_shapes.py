@@ -10,7 +10,7 @@ import numpy as onp
 from phasic import distributions
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.multistate import panel_columns
+from phasic.multistate.data import panel_columns
 
 
 class Shape(NamedTuple):

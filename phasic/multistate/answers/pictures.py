@@ -15,9 +15,9 @@ from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.frameworks import Foreign
 from phasic.internal.tables import TableLike
-from phasic.multistate import models
-from phasic.multistate import prevalences
-from phasic.multistate import rate_tables
+from phasic.multistate.answers.answers import prevalences
+from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.likelihood import models
 
 
 def plot_prevalence(

@@ -12,9 +12,9 @@ from phasic.internal import raw_arguments
 from phasic.internal import tables
 from phasic.internal import user_warnings
 from phasic.internal.tables import TableLike
-from phasic.multistate import panel_columns
-from phasic.multistate import transition_counts
-from phasic.multistate.panel_columns import State
+from phasic.multistate.data import panel_columns
+from phasic.multistate.data import transition_counts
+from phasic.multistate.data.panel_columns import State
 
 # How an observation was made: the state was seen; it was entered at this time,
 # from an unknown state; it was entered or seen, after the state before was held

@@ -18,10 +18,10 @@ from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import tables
 from phasic.internal.arrays import Array
-from phasic.multistate import chains
-from phasic.multistate import likelihoods
-from phasic.multistate import models
-from phasic.multistate import reading
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import models
+from phasic.multistate.likelihood import reading
+from phasic.multistate.states import chains
 
 
 class Piece(NamedTuple):

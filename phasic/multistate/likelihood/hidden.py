@@ -16,11 +16,11 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.multistate import chains
-from phasic.multistate import layouts
-from phasic.multistate import likelihoods
-from phasic.multistate import outcomes
-from phasic.multistate import panel_columns
+from phasic.multistate.data import panel_columns
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import outcomes
+from phasic.multistate.states import chains
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.multistate import initial_states
-from phasic.multistate import layouts
-from phasic.multistate import likelihoods
-from phasic.multistate import reading
+from phasic.multistate.likelihood import initial_states
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import reading
 
 
 class Evaluated(NamedTuple):

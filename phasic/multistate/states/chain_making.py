@@ -9,8 +9,8 @@ import numpy as onp
 from phasic import graphs
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.multistate import chains
-from phasic.multistate.sojourn_shapes import Shape
+from phasic.multistate.states import chains
+from phasic.multistate.states.sojourn_shapes import Shape
 
 
 def of_transitions(

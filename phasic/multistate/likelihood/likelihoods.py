@@ -20,8 +20,8 @@ from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
-from phasic.multistate import chains
-from phasic.multistate import layouts
+from phasic.multistate.likelihood import layouts
+from phasic.multistate.states import chains
 
 
 def edge_rates(

@@ -1,0 +1,1 @@
+"""What fitted multi-state models say."""

@@ -1,0 +1,1 @@
+"""Panel data from tables, and the columns of effects."""

@@ -1,0 +1,1 @@
+"""Log likelihoods of panel data."""

@@ -1,0 +1,1 @@
+"""States, transitions and phases of multi-state models."""
