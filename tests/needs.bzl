@@ -407,6 +407,15 @@ TESTS = {
             "config"
         ]
     },
+    "multistate/panel_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate/likelihood"
+        ]
+    },
     "multistate/hidden_tests": {
         "helpers": [
             "test_case"
@@ -414,23 +423,6 @@ TESTS = {
         "rooms": [
             "inference/mle",
             "multistate/answers"
-        ]
-    },
-    "plots/plots_tests": {
-        "helpers": [
-            "test_case"
-        ],
-        "rooms": [
-            "inference/mle",
-            "inference/plots"
-        ]
-    },
-    "regression/partial_effects_test": {
-        "helpers": [
-            "test_case"
-        ],
-        "rooms": [
-            "regression"
         ]
     },
     "multistate/answers_tests": {
@@ -451,6 +443,40 @@ TESTS = {
         "rooms": [
             "inference/mle",
             "multistate/answers"
+        ]
+    },
+    "multistate/msm_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate/likelihood"
+        ]
+    },
+    "multistate/random_cases_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "multistate/likelihood"
+        ]
+    },
+    "plots/plots_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "inference/plots"
+        ]
+    },
+    "regression/partial_effects_test": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "regression"
         ]
     },
     "resampling/resampling_tests": {
@@ -497,23 +523,6 @@ TESTS = {
             "graphs/models",
             "distributions",
             "inference/mle"
-        ]
-    },
-    "multistate/msm_tests": {
-        "helpers": [
-            "test_case"
-        ],
-        "rooms": [
-            "inference/mle",
-            "multistate/likelihood"
-        ]
-    },
-    "multistate/random_cases_tests": {
-        "helpers": [
-            "test_case"
-        ],
-        "rooms": [
-            "multistate/likelihood"
         ]
     },
     "binding/binding_tests": {

@@ -322,11 +322,42 @@ TESTS = {
             "tf": {"slow": "traces many cases"},
         },
     ),
+    "multistate/panel_tests": dict(
+        files = [
+            "multistate/likelihood_test",
+            "multistate/panel_data_test",
+        ],
+    ),
     "multistate/hidden_tests": dict(
         files = [
             "multistate/decoding_test",
             "multistate/sojourns_test",
         ],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
+    "multistate/answers_tests": dict(
+        files = [
+            "multistate/answers_test",
+        ],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
+    "multistate/simulation_tests": dict(
+        files = [
+            "multistate/prevalence_test",
+            "multistate/simulation_test",
+        ],
+    ),
+    "multistate/msm_tests": dict(
+        files = ["multistate/msm_test"],
+    ),
+    "multistate/random_cases_tests": dict(
+        files = ["multistate/random_cases_test"],
         tags = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},
@@ -348,21 +379,6 @@ TESTS = {
             "jax": {"slow": "compiles many cases"},
             "tf": {"slow": "traces many cases"},
         },
-    ),
-    "multistate/answers_tests": dict(
-        files = [
-            "multistate/answers_test",
-        ],
-        tags = {
-            "jax": {"slow": "compiles many cases"},
-            "tf": {"slow": "traces many cases"},
-        },
-    ),
-    "multistate/simulation_tests": dict(
-        files = [
-            "multistate/prevalence_test",
-            "multistate/simulation_test",
-        ],
     ),
     "resampling/resampling_tests": dict(
         files = [
@@ -396,16 +412,6 @@ TESTS = {
             "saving/pickles_test",
             "saving/refusals_test",
         ],
-    ),
-    "multistate/msm_tests": dict(
-        files = ["multistate/msm_test"],
-    ),
-    "multistate/random_cases_tests": dict(
-        files = ["multistate/random_cases_test"],
-        tags = {
-            "jax": {"slow": "compiles many cases"},
-            "tf": {"slow": "traces many cases"},
-        },
     ),
     "binding/binding_tests": dict(
         files = [
