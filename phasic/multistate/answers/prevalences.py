@@ -135,9 +135,8 @@ def prevalence(
     0.5       4     4      2.83    0      1.17
     1         4     2      2.00    2      2.00
 
-  Reference: R. C. Gentleman, J. F. Lawless, J. C. Lindsey, P. Yan, Multi-state
-    Markov models for analysing incomplete disease history data, Stat. Med. 13,
-    1994.
+  Reference: R. C. Gentleman, J. F. Lawless, J. C. Lindsey, P. Yan, Stat. Med. 13,
+    1994, p. 805, on multi-state models of incomplete disease histories.
   """
   model = rate_tables.checked(fit).model
   spec, bound = models.spec_of(model), models.bound_of(model)
