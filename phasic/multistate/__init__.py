@@ -1,7 +1,5 @@
 """Multi-state models of panel data: states that are seen now and then."""
 
-from phasic.multistate.answers.answers import pmatrix
-from phasic.multistate.answers.answers import qmatrix
 from phasic.multistate.answers.decoding import state_probs
 from phasic.multistate.answers.decoding import viterbi
 from phasic.multistate.answers.fitted_values import HazardRatios
@@ -17,6 +15,8 @@ from phasic.multistate.answers.pictures import plot_transitions
 from phasic.multistate.answers.prevalences import Prevalence
 from phasic.multistate.answers.prevalences import prevalence
 from phasic.multistate.answers.simulation import simulate
+from phasic.multistate.answers.transitions import pmatrix
+from phasic.multistate.answers.transitions import qmatrix
 from phasic.multistate.data.panel_data import PanelData
 from phasic.multistate.data.transition_counts import TransitionCounts
 from phasic.multistate.likelihood.models import MultiState

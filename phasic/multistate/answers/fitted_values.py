@@ -11,7 +11,7 @@ from phasic import inference
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
-from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.answers import rate_tables
 from phasic.multistate.data import panel_columns
 from phasic.multistate.likelihood import initial_states
 from phasic.multistate.likelihood import models

@@ -14,7 +14,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
-from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.answers import rate_tables
 from phasic.multistate.data import panel_columns
 from phasic.multistate.likelihood import models
 from phasic.multistate.states import chains

@@ -15,8 +15,8 @@ from phasic.internal import static
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.frameworks import Foreign
 from phasic.internal.tables import TableLike
-from phasic.multistate.answers.answers import prevalences
-from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.answers import prevalences
+from phasic.multistate.answers import rate_tables
 from phasic.multistate.likelihood import models
 
 

@@ -14,7 +14,7 @@ import numpy as onp
 from phasic import inference
 from phasic.internal import static
 from phasic.internal.arrays import Array, ArrayLike
-from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.answers import rate_tables
 from phasic.multistate.data import panel_columns
 from phasic.multistate.data import panel_data
 from phasic.multistate.likelihood import initial_states

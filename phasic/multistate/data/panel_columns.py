@@ -130,6 +130,22 @@ def labels(
   return read
 
 
+def covariate(table: TableLike, column: str) -> Any:
+  """Returns a column as an array, or as categories of pandas in their order."""
+  given = table[column]
+  is_categorical = type(getattr(given, "dtype", None)).__name__ == (
+    "CategoricalDtype"
+  )
+  if is_categorical:
+    return getattr(given, "array", given)
+  if isinstance(given, (list, tuple)) and any(
+    isinstance(x, str) for x in given
+  ):
+    # NumPy would make text of a missing value among strings.
+    return onp.asarray([*given, None], dtype=object)[:-1]
+  return tables.values(table, column)
+
+
 def times(
   table: TableLike, column: str, subjects: Sequence[str]
 ) -> onp.ndarray:

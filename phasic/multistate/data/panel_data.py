@@ -194,7 +194,7 @@ class PanelData:
       possible=possible,
       exact=tuple(exact),
       covariates={
-        name: tables.values(table, name)[order] for name in covariates
+        name: panel_columns.covariate(table, name)[order] for name in covariates
       },
       outcomes={name: tables.numbers(table, name)[order] for name in outcomes},
       rows=order,

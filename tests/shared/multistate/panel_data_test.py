@@ -5,6 +5,7 @@ import math
 from absl.testing import absltest
 from absl.testing import parameterized
 import numpy as onp
+import pandas
 
 from phasic import inference
 from phasic import multistate
@@ -68,6 +69,21 @@ class PanelDataTest(test_case.TestCase):
     for lost in (None, "", math.nan):
       states = ["well", lost, "dead", "well", "well", "ill"]
       self.assertEqual(_read({"stage": states}).states[1], "")
+
+
+  def test_categories_keep_their_order(self):
+    """The reference level is the first category, not the first letter."""
+    arms = ["placebo", "placebo", "placebo", "drug", "drug", "drug"]
+    frame = pandas.DataFrame(_TABLE).assign(
+      arm=pandas.Categorical(arms, categories=["placebo", "drug"])
+    )
+    data = multistate.PanelData.from_table(
+      frame, **_ARGUMENTS, covariates=["arm"]
+    )
+    model = multistate.MultiState(_ALLOWED, effects={"well -> ill": "arm"})
+    bound, _ = model.with_data(data)
+    labels = bound.labels["effects"]
+    self.assertEqual(tuple(labels), ("arm[T.drug], well -> ill",))
 
 
 class RefusedTablesTest(test_case.TestCase):

@@ -8,7 +8,7 @@ import numpy as onp
 from phasic import inference
 from phasic.internal.arrays import Array, ArrayLike
 from phasic.internal.tables import TableLike
-from phasic.multistate.answers.answers import rate_tables
+from phasic.multistate.answers import rate_tables
 from phasic.multistate.likelihood import models
 
 
