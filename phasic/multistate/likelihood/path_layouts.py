@@ -15,6 +15,8 @@ from phasic.multistate.states import chains
 # How a matrix of the forward algorithm is made: a step of the chain, a step in
 # which the state is held, or a jump.
 _FREE, _HELD, _JUMP = 0, 1, 2
+# The largest number of entries of all matrices: 1 GiB of doubles.
+_MOST_ENTRIES = 2**27
 
 
 class _Move(NamedTuple):
@@ -218,6 +220,13 @@ def paths(
     offset += len(keys)
     _, edges = rows_lib.jumps_of(chain, data)
     jumps = layouts.Jumps(_indices(keys // size), edges[keys % size])
+  entries = max(offset, len(stretches)) * chain.num_phases**2
+  if entries > _MOST_ENTRIES:
+    raise MemoryError(
+      f"the data need {offset} matrices of {chain.num_phases} phases, {entries} "
+      f"entries: there must be at most {_MOST_ENTRIES}; round times and "
+      "covariates, so that intervals repeat, or take fewer phases"
+    )
   weights = _weights(rows, onp.asarray([x.row for x in moves], int))
   length = max(1, *(len(x.moves) for x in stretches))
   matrices_at = onp.full((length, len(stretches)), offset)
