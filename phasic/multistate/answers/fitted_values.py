@@ -104,7 +104,7 @@ def hazard_ratios(
   Reference: D. R. Cox, Regression models and life-tables, J. R. Stat. Soc. B 34,
     1972.
   """
-  model = rate_tables.checked(fit).model
+  model = rate_tables.model_of(fit)
   names = tuple(models.bound_of(model).effects.labels)
   if not names:
     raise ValueError(
@@ -233,7 +233,7 @@ def initial_state_probs(
     >>> print([f"{x:.4f}" for x in probs.estimate])
     ['0.6667', '0.3333']
   """
-  spec = models.spec_of(rate_tables.checked(fit).model)
+  spec = models.spec_of(rate_tables.model_of(fit))
   if spec.initial is None:
     raise ValueError(
       "fit has first states that are known: initial probabilities need a model "

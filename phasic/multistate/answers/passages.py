@@ -305,20 +305,21 @@ def length_of_stay(
       rate_tables.like(starts, parameters["rates"]),
       (table.num_rows, *onp.shape(starts)),
     )
-    total = 0.0
+    parts: list[Array] = []
     for moment, (span,) in pieces:
       rates = table.edge_rates(parameters, moment)
       if math.isinf(span):
-        total = total + _until_closed(table, closed, masses, rates)
+        parts.append(_until_closed(table, closed, masses, rates))
         break
       edges = rate_tables.edges(table.chain, rates[:, None, :])
       at = rate_tables.like(onp.asarray(span), rates)
-      total = total + math_lib.phase_type.accumulated_reward_means(
+      stay = math_lib.phase_type.accumulated_reward_means(
         at, rate_tables.like(table.members, rates), masses, edges
       )
+      parts.append(stay)
       masses = math_lib.phase_type.occupancy(at, masses, edges)
     # Exactly, without a slope.
-    total = np.where(is_limit, limits, total)
+    total = np.where(is_limit, limits, sum(parts[1:], parts[0]))
     total = total if start is None else total[:, 0]
     return table.shaped(total)
 

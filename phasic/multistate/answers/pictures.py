@@ -64,7 +64,7 @@ def plot_prevalence(
     ['well', 'ill']
   """
   _check_axes(axes)
-  bound = models.bound_of(rate_tables.checked(fit).model)
+  bound = models.bound_of(rate_tables.model_of(fit))
   if times is None:
     seen = bound.data.times
     times = onp.linspace(float(onp.min(seen)), float(onp.max(seen)), 21)

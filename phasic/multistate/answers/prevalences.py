@@ -138,7 +138,7 @@ def prevalence(
   Reference: R. C. Gentleman, J. F. Lawless, J. C. Lindsey, P. Yan, Stat. Med. 13,
     1994, p. 805, on multi-state models of incomplete disease histories.
   """
-  model = rate_tables.checked(fit).model
+  model = rate_tables.model_of(fit)
   spec, bound = models.spec_of(model), models.bound_of(model)
   at = onp.ravel(rate_tables.times_of("times", times, least=-math.inf))
   plan = _plan(spec, bound, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
+import functools
 import itertools
 import math
 from typing import Any, NamedTuple
@@ -127,7 +128,7 @@ def read(
     TypeError: an argument has a wrong type, or the model needs covariates.
     ValueError: columns have different numbers of rows.
   """
-  model = checked(fit).model
+  model = model_of(fit)
   spec, bound = models.spec_of(model), models.bound_of(model)
   if covariates is None:
     if (bound.errors if for_labels else bound.effects).designs:
@@ -148,12 +149,12 @@ def read(
   return RateTable(spec, bound, columns, size, is_single)
 
 
-def checked(fit: object) -> inference.ModelFit:
-  """Returns the fit of a multi-state model; raises TypeError for others."""
+def model_of(fit: object) -> models.MultiState:
+  """Returns the model of a fit; raises TypeError for other fits."""
   if isinstance(fit, inference.ModelFit) and isinstance(
     fit.model, models.MultiState
   ):
-    return fit
+    return fit.model
   raise TypeError(
     f"fit is {type(fit).__name__}: it must be the ModelFit that fit_mle returns "
     "for a MultiState"
@@ -247,9 +248,8 @@ def probs_along(
   pieces: list[Piece],
 ) -> Array:
   """Computes transition probabilities over pieces of time, (n, t, p, p)."""
-  product = None
-  for time, lengths in pieces:
-    rates = table.edge_rates(parameters, time)
-    probs = phase_probs(table.chain, rates, lengths)
-    product = probs if product is None else np.matmul(product, probs)
-  return product
+  steps = [
+    phase_probs(table.chain, table.edge_rates(parameters, time), lengths)
+    for time, lengths in pieces
+  ]
+  return functools.reduce(lambda x, y: np.matmul(x, y), steps)

@@ -17,15 +17,16 @@ from phasic.internal import structures
 from phasic.internal import tables
 from phasic.internal.arrays import ArrayLike
 from phasic.internal.tables import TableLike
-from phasic.multistate.data import effects as effects_lib
-from phasic.multistate.data import panel_columns
-from phasic.multistate.data import panel_data
-from phasic.multistate.likelihood import initial_states
-from phasic.multistate.likelihood import likelihoods
-from phasic.multistate.likelihood import models
-from phasic.multistate.likelihood import outcomes as outcomes_lib
-from phasic.multistate.likelihood import reading
-from phasic.multistate.states import chains
+from phasic.multistate import chains
+from phasic.multistate import effects as effects_lib
+from phasic.multistate import initial_states
+from phasic.multistate import likelihoods
+from phasic.multistate import models
+from phasic.multistate import outcomes as outcomes_lib
+from phasic.multistate import panel_columns
+from phasic.multistate import panel_data
+from phasic.multistate import rate_tables
+from phasic.multistate import reading
 
 
 def simulate(
@@ -238,7 +239,7 @@ def _exact(given: object, fit: object, chain: chains.Chain) -> list[str]:
   if given is None:
     if not isinstance(fit, inference.ModelFit):
       return []
-    given = models.bound_of(fit.model).data.exact
+    given = models.bound_of(rate_tables.model_of(fit)).data.exact
   states = panel_columns.names("exact", given)
   for x in states:
     if x not in chain.absorbing:
