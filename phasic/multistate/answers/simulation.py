@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from phasic import inference
+from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import tables
-from phasic.internal.arrays import ArrayLike
+from phasic.internal.arrays import ArrayLike, SanitizedSeed, Seed
 from phasic.internal.tables import TableLike
 from phasic.multistate import chains
 from phasic.multistate import effects as effects_lib
@@ -35,7 +36,7 @@ def simulate(
   *,
   subject: str,
   time: str,
-  seed: int,
+  seed: Seed,
   state: str = "state",
   start: str | int | Sequence[str | int] | None = None,
   exact: Sequence[str | int] | None = None,
@@ -54,7 +55,8 @@ def simulate(
     visits: a table with a row for each visit, with the covariates of effects.
     subject: the column of labels of subjects.
     time: the column of times.
-    seed: an int >= 0.
+    seed: of random numbers, as for `Distribution.sample`: an int, or a key of
+      JAX.
     state: the name of the column of states in the result.
     start: the state at the first visit: one for all, or one for each subject in
       the order of their first rows; None draws it by initial probabilities.
@@ -93,10 +95,8 @@ def simulate(
     reactions, J. Phys. Chem. 81, 1977.
   """
   raw_arguments.check_string("state", state)
-  number = raw_arguments.integer("seed", seed)
-  if number < 0:
-    raise ValueError(f"seed is {number}: it must be >= 0")
-  rng = onp.random.default_rng(number)
+  known_seed = random.sanitize_seed(seed)
+  rng = outcomes_lib.generator(known_seed)
   names = [str(x) for x in tables.column_names(visits, "visits")]
   others = [x for x in names if x not in (subject, time)]
   rows = panel_data.PanelData.from_table(
@@ -105,7 +105,9 @@ def simulate(
   source = _source(fit, rows, parameters)
   known = _exact(exact, fit, source.spec.chain)
   paths = _paths(rng, source, rows, _starts(rng, source, rows, start))
-  return _columns(rng, source, rows, paths, known, visits, (time, state))
+  truth = source.spec.chain.state_of[paths.phase]
+  observed = _observed(rng, known_seed, source, rows, truth)
+  return _columns(source, rows, paths, observed, known, visits, (time, state))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -391,10 +393,10 @@ def _segments(source: _Source, rows: panel_data.PanelData) -> _Segments:
 
 
 def _columns(
-  rng: onp.random.Generator,
   source: _Source,
   rows: panel_data.PanelData,
   paths: _Paths,
+  observed: tuple[onp.ndarray, dict[str, onp.ndarray]],
   exact: Sequence[str],
   visits: TableLike,
   names: tuple[str, str],
@@ -416,7 +418,7 @@ def _columns(
   kept &= onp.logical_not(
     timed[rows.subject] & (rows.times >= paths.entry[rows.subject])
   )
-  seen, outcomes = _observed(rng, source, rows, truth)
+  seen, outcomes = observed
   at = onp.flatnonzero(kept)
   dead = onp.flatnonzero(timed)
   who = onp.concatenate([rows.subject[at], dead])
@@ -441,6 +443,7 @@ def _columns(
 
 def _observed(
   rng: onp.random.Generator,
+  seed: SanitizedSeed,
   source: _Source,
   rows: panel_data.PanelData,
   truth: onp.ndarray,
@@ -472,12 +475,12 @@ def _observed(
     for key, x in by_state.items():
       places = onp.flatnonzero(states[truth] == key)
       part, numbers = f"{name}.{key}", source.parameters
-      chance = int(rng.integers(2**31))
+      seed = random.fold_in(seed, len(outcomes))
       if isinstance(x, outcomes_lib.Outcome):
         given = {y: numbers[f"{part}.{y}"] for y in x.parameters}
-        drawn = x.sample(len(places), seed=chance, **given)
+        drawn = x.sample(len(places), seed=seed, **given)
       else:
-        drawn = numbers[part].sample(len(places), seed=chance)
+        drawn = numbers[part].sample(len(places), seed=seed)
       values[places] = onp.asarray(static.concrete(drawn), onp.float64)
     outcomes[name] = values
     if not hidden.has_errors:

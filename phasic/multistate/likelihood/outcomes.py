@@ -12,10 +12,11 @@ import numpy as onp
 from phasic import distributions
 from phasic import math as math_lib
 from phasic.internal import frameworks
+from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
-from phasic.internal.arrays import Array, ArrayLike
+from phasic.internal.arrays import Array, ArrayLike, Seed
 
 _REAL = (-math.inf, math.inf)
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -76,9 +77,14 @@ class Outcome:
     return result
 
   def sample(
-    self, num_samples: int, *, seed: int, **parameters: ArrayLike
+    self, num_samples: int, *, seed: Seed, **parameters: ArrayLike
   ) -> onp.ndarray:
     """Draws values, (num_samples,), on the host.
+
+    Args:
+      num_samples: how many.
+      seed: as for `Distribution.sample`.
+      **parameters: by name; those left out are as in `parameters`.
 
     Raises:
       NotImplementedError: the outcome was made without `sample`.
@@ -92,8 +98,15 @@ class Outcome:
       name: float(onp.asarray(static.concrete(x)))
       for name, x in {**self.parameters, **parameters}.items()
     }
-    rng = onp.random.default_rng(seed)
+    rng = generator(seed)
     return onp.asarray(self._sample(rng, num_samples, **numbers), onp.float64)
+
+
+def generator(seed: Seed) -> onp.random.Generator:
+  """Returns a generator of NumPy, given a seed as for `Distribution.sample`."""
+  shares = random.uniform(random.sanitize_seed(seed), (4,), "float32")
+  words = onp.asarray(static.concrete(shares), onp.float64) * 2.0**24
+  return onp.random.default_rng(onp.asarray(words, onp.uint32))
 
 
 # What has the density of an outcome in a state; other objects need a method

@@ -216,7 +216,7 @@ class SimulationTest(test_case.TestCase):
     )
     fit = inference.fit_mle(multistate.MultiState({"ill": ["dead"]}), data)
 
-    def draw(seed, start="ill", **options):
+    def draw(start="ill", *, seed, **options):
       return multistate.simulate(
         fit,
         _visits([0.0, 4.0]),
@@ -227,37 +227,39 @@ class SimulationTest(test_case.TestCase):
         **options,
       )
 
-    rows = draw(1)
-    onp.testing.assert_array_equal(rows["year"], draw(1)["year"])
-    self.assertFalse(onp.array_equal(rows["year"], draw(2)["year"]))
+    rows = draw(seed=1)
+    onp.testing.assert_array_equal(rows["year"], draw(seed=1)["year"])
+    self.assertFalse(onp.array_equal(rows["year"], draw(seed=2)["year"]))
     alive = onp.sum((rows["year"] == 4.0) & (rows["state"] == "ill"))
     self.check_shares([alive], [math.exp(-4.0 * 0.2)])
-    mixed = draw(1, ["ill", "dead"] * (_SIZE // 2))
+    mixed = draw(["ill", "dead"] * (_SIZE // 2), seed=1)
     self.assertEqual(onp.sum(mixed["id"] % 2), _SIZE // 2)
     for message, call in (
-      ("seed is -1: it must be >= 0", lambda: draw(-1)),
-      ("start is None: it must name", lambda: draw(1, None)),
-      ("start has 'lost': it must be one of", lambda: draw(1, "lost")),
-      ("start has 1 states: it must have one, or", lambda: draw(1, ["ill"])),
+      ("start is None: it must name", lambda: draw(None, seed=1)),
+      ("start has 'lost': it must be one of", lambda: draw("lost", seed=1)),
+      (
+        "start has 1 states: it must have one, or",
+        lambda: draw(["ill"], seed=1),
+      ),
       (
         "exact has 'ill': it must be one of the abs",
-        lambda: draw(1, exact=["ill"]),
+        lambda: draw(seed=1, exact=["ill"]),
       ),
       (
         "parameters has 'speed': it must be one of rates",
-        lambda: draw(1, parameters={"speed": 1.0}),
+        lambda: draw(seed=1, parameters={"speed": 1.0}),
       ),
       (
         "rates has 'a -> b': it must be one of ill -> dead",
-        lambda: draw(1, parameters={"rates": {"a -> b": 1.0}}),
+        lambda: draw(seed=1, parameters={"rates": {"a -> b": 1.0}}),
       ),
       (
         "parameters make a rate -1",
-        lambda: draw(1, parameters={"rates": [-1.0]}),
+        lambda: draw(seed=1, parameters={"rates": [-1.0]}),
       ),
       (
         r"rates has shape \(2,\): it must be \(1,\)",
-        lambda: draw(1, parameters={"rates": [1.0, 2.0]}),
+        lambda: draw(seed=1, parameters={"rates": [1.0, 2.0]}),
       ),
     ):
       with self.subTest(message), self.assertRaisesRegex(ValueError, message):
