@@ -18,16 +18,16 @@ from phasic.internal import structures
 from phasic.internal import tables
 from phasic.internal.arrays import ArrayLike, SanitizedSeed, Seed
 from phasic.internal.tables import TableLike
-from phasic.multistate import chains
-from phasic.multistate import effects as effects_lib
-from phasic.multistate import initial_states
-from phasic.multistate import likelihoods
-from phasic.multistate import models
-from phasic.multistate import outcomes as outcomes_lib
-from phasic.multistate import panel_columns
-from phasic.multistate import panel_data
-from phasic.multistate import rate_tables
-from phasic.multistate import reading
+from phasic.multistate.answers import rate_tables
+from phasic.multistate.data import effects as effects_lib
+from phasic.multistate.data import panel_columns
+from phasic.multistate.data import panel_data
+from phasic.multistate.likelihood import initial_states
+from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import models
+from phasic.multistate.likelihood import outcomes as outcomes_lib
+from phasic.multistate.likelihood import reading
+from phasic.multistate.states import chains
 
 
 def simulate(

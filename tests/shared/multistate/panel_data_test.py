@@ -70,7 +70,6 @@ class PanelDataTest(test_case.TestCase):
       states = ["well", lost, "dead", "well", "well", "ill"]
       self.assertEqual(_read({"stage": states}).states[1], "")
 
-
   def test_categories_keep_their_order(self):
     """The reference level is the first category, not the first letter."""
     arms = ["placebo", "placebo", "placebo", "drug", "drug", "drug"]
