@@ -23,7 +23,7 @@ class TransitionCounts:
 
     >>> import numpy as np
     >>> from phasic import multistate
-    >>> print(multistate.TransitionCounts(("well", "ill"), np.eye(2, dtype=int)))
+    >>> print(multistate.TransitionCounts(("well", "ill"), np.eye(2)))
     from, to  well  ill
     well         1    0
     ill          0    1
