@@ -375,6 +375,7 @@ ROOMS = {
         "math/model",
         "math/calls",
         "math/moments",
+        "math/likelihood",
         "graphs/core",
         "distributions/base",
         "inference/data",

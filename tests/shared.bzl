@@ -331,6 +331,7 @@ TESTS = {
     "multistate/hidden_tests": dict(
         files = [
             "multistate/decoding_test",
+            "multistate/em_test",
             "multistate/sojourns_test",
         ],
         tags = {

@@ -77,6 +77,25 @@ class LikelihoodModel:
     """
     raise NotImplementedError
 
+  def em_step(self, parameters: Parameters, data: Tree) -> Parameters:
+    """Makes a step of the EM algorithm, for `fit_em`.
+
+    Args:
+      parameters: in the form of `self.parameters`, known values.
+      data: as in `log_likelihood_terms`.
+
+    Returns:
+      Parameters of which the log likelihood, with the weights of the data and
+      without a penalty, is not less.
+
+    Raises:
+      NotImplementedError: the model has no such step.
+    """
+    raise NotImplementedError(
+      f"{type(self).__name__} has no EM step: fit it by fit_mle, or give it a "
+      "method em_step(parameters, data)"
+    )
+
   def penalty(self, parameters: Parameters) -> ArrayLike:
     """Computes what a fit subtracts from the mean log likelihood, a scalar."""
     del parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from typing import Generic, NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as onp
 
@@ -18,11 +18,14 @@ from phasic.inference.em import e_step
 from phasic.internal import control_flow
 from phasic.internal import static
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array, Integer
+from phasic.internal.arrays import Array, ArrayLike, Integer
 from phasic.math.model import value_rules
 from phasic.math.numeric import array_utils
 
 MODE = "numpy"
+
+
+_T = TypeVar("_T")
 
 
 class EmStep(NamedTuple, Generic[DistributionT]):
@@ -149,18 +152,18 @@ _COMPILED = control_flow.compiled(em_step)
 Step: TypeAlias = Callable[[DistributionT], EmStep[DistributionT]]
 
 
-class EmRun(NamedTuple, Generic[DistributionT]):
+class EmRun(NamedTuple, Generic[_T]):
   """The result of a sequence of EM steps from one start.
 
   Attributes:
-    distribution: the last distribution with a finite log likelihood.
-    log_likelihoods: the log likelihoods, from the start to `distribution`;
-      empty if the log likelihood of the start is not finite.
+    last: the last distribution, or parameters, with a finite log likelihood.
+    log_likelihoods: the log likelihoods, from the start to `last`; empty if the
+      log likelihood of the start is not finite.
     converged: whether EM ended because little was left to gain.
     message: why it ended.
   """
 
-  distribution: DistributionT
+  last: _T
   log_likelihoods: tuple[float, ...]
   converged: bool
   message: str
@@ -194,37 +197,39 @@ def step_of(
 
 
 def run(
-  start: DistributionT,
-  step: Step[DistributionT],
-  observations: observations_lib.Observations,
+  start: _T,
+  step: Callable[[_T], tuple[_T, ArrayLike]],
+  total: float,
+  dtype: str,
   tolerance: float,
   max_steps: Integer,
   report: Callable[[int, float], object] | None,
-) -> EmRun[DistributionT]:
+) -> EmRun[_T]:
   """Makes EM steps until they converge.
 
   Args:
-    start: the first distribution, without a batch.
-    step: see `step_of`.
-    observations: the data.
+    start: the first distribution, without a batch, or the first parameters.
+    step: returns what follows, and the log likelihood of what it was given; see
+      `step_of`.
+    total: the sum of the weights of the observations.
+    dtype: of the parameters.
     tolerance: the gain per observation that may be left.
     max_steps: the largest number of steps.
     report: called with the number of steps and the log likelihood, or None.
   """
-  total = observations_lib.total_weight(observations)
   at, before = start, start
   log_likelihoods: list[float] = []
   for count in range(max_steps + 1):
     with user_warnings.searching():
-      result = step(at)
-    log_likelihood = float(onp.asarray(static.concrete(result.log_likelihood)))
+      following, value = step(at)
+    log_likelihood = float(onp.asarray(static.concrete(value)))
     if not math.isfinite(log_likelihood):
       message = f"the log likelihood after step {count} cannot be computed"
       return EmRun(before, tuple(log_likelihoods), False, message)
     if log_likelihoods and log_likelihood < log_likelihoods[-1]:
       fall = log_likelihoods[-1] - log_likelihood
       size = abs(log_likelihoods[-1]) + total
-      known = fall <= 64.0 * static.finfo_eps(start.dtype) * size
+      known = fall <= 64.0 * static.finfo_eps(dtype) * size
       message = "the log likelihood rises by no more than rounding"
       if not known:
         message = f"step {count} lost {fall:.3g}, more than rounding explains"
@@ -235,7 +240,7 @@ def run(
     if _left(log_likelihoods) <= tolerance * total:
       message = f"less than {tolerance:g} per observation is left to gain"
       return EmRun(at, tuple(log_likelihoods), True, message)
-    at, before = result.distribution, at
+    at, before = following, at
   message = f"EM made max_steps = {max_steps} steps: more would gain"
   return EmRun(before, tuple(log_likelihoods), False, message)
 

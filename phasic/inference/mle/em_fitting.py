@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
+from typing import overload
 
 import numpy as onp
 
@@ -12,44 +13,78 @@ from phasic.distributions.base.distribution import DistributionT
 from phasic.inference.data import models
 from phasic.inference.data import observations as observations_lib
 from phasic.inference.em import em
+from phasic.inference.mle import em_runs
 from phasic.inference.mle import mle
+from phasic.inference.mle import model_em_fitting
 from phasic.inference.mle import suggestions
+from phasic.inference.mle.options import FitOptions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import entry_blocks
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.results import fits
-from phasic.inference.results import records
+from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
-from phasic.internal import progress_bars
 from phasic.internal import raw_arguments
 from phasic.internal import structures
-from phasic.internal.arrays import Integer
+from phasic.internal.arrays import Integer, Tree
 
 
+@overload
 def fit_em(
   dist: DistributionT,
   observations: observations_lib.Observations,
+  *,
+  fixed: Sequence[str] = ...,
+  bounds: Mapping[str, Sequence[float]] | None = ...,
+  tolerance: float = ...,
+  max_steps: Integer = ...,
+  starts: Sequence[DistributionT] | None = ...,
+  num_starts: Integer = ...,
+  seed: Integer = ...,
+  second_order: bool = ...,
+  progress: bool | Callable[[int, float], object] = ...,
+) -> fits.Fit[DistributionT]: ...
+@overload
+def fit_em(
+  dist: models.LikelihoodModel,
+  observations: Tree,
+  *,
+  tolerance: float = ...,
+  max_steps: Integer = ...,
+  starts: Sequence[Tree] | None = ...,
+  num_starts: Integer = ...,
+  seed: Integer = ...,
+  second_order: bool = ...,
+  progress: bool | Callable[[int, float], object] = ...,
+) -> model_fits.ModelFit: ...
+def fit_em(
+  dist: DistributionT | models.LikelihoodModel,
+  observations: observations_lib.Observations | Tree,
   *,
   fixed: Sequence[str] = (),
   bounds: Mapping[str, Sequence[float]] | None = None,
   tolerance: float = 1e-7,
   max_steps: Integer = 300,
-  starts: Sequence[DistributionT] | None = None,
+  starts: Sequence[Tree] | None = None,
   num_starts: Integer = 1,
   seed: Integer = 0,
   second_order: bool = True,
   progress: bool | Callable[[int, float], object] = False,
-) -> fits.Fit[DistributionT]:
-  """Fits a distribution by the EM algorithm.
+) -> fits.Fit[DistributionT] | model_fits.ModelFit:
+  """Fits a distribution, or another model of data, by the EM algorithm.
 
   Each step is an `em_step`: the log likelihood never falls, zeros stay zero,
   and no step leaves the domain. Near a maximum the steps become short;
   `fit_mle` continues from there, and also finds which entries are zero. As in
   `fit_mle`, a start that is far off is first brought to the units of the data.
 
+  A `LikelihoodModel` that has the method `em_step`, such as
+  `multistate.MultiState`, is fitted likewise.
+
   Args:
-    dist: the start, without a batch, of a family that `em_step` accepts.
-    observations: the data, of any kind.
+    dist: the start, without a batch, of a family that `em_step` accepts; or a
+      model with EM steps.
+    observations: the data, of any kind; or in the form that a model takes.
     fixed: names of parameters or entries to keep, "rates" or "rates[2]".
     bounds: pairs (least, greatest) of parameters or entries, by name, as in
       `fit_mle`. An M-step maximizes each rate by itself, so that one beyond its
@@ -57,7 +92,8 @@ def fit_em(
     tolerance: EM ends when the remaining gain, which Aitken's formula estimates
       from the last three log likelihoods, is below this per observation.
     max_steps: the largest number of EM steps from one start.
-    starts: more distributions of the same family and structure to start from.
+    starts: more distributions of the same family and structure to start from,
+      or parameters of a model.
       None for up to two that the data suggest, if the family is a form of
       `initial_guess`; () for none.
     num_starts: the number of starts: this one, and random ones near it.
@@ -67,15 +103,16 @@ def fit_em(
       function of the number of steps and the log likelihood.
 
   Returns:
-    A `Fit`. Its record has the log likelihoods of all steps from the best
+    A `Fit`, or a `ModelFit` of a model. Its record has the log likelihoods of all steps from the best
     start: first the steps of EM, then the steps of `fit_mle`.
 
   Raises:
     ImportError: SciPy is missing, which `second_order` needs.
     NotImplementedError: the native kernel does not run.
-    TypeError: the family of the distribution has no M-step, or an option is not
-      a number.
-    ValueError: `dist` has a batch, an option breaks a rule, the likelihood is
+    TypeError: the family of the distribution has no M-step, the model no EM
+      step, or an option is not a number.
+    ValueError: `dist` has a batch, or is a model and `fixed` or `bounds` are
+      given, an option breaks a rule, the likelihood is
       zero or not finite at the start, or it has no maximum for these data.
 
   Example: a repair in two stages. The last time is right-censored at three
@@ -100,10 +137,17 @@ def fit_em(
   """
   raw_arguments.check_flags(second_order=second_order)
   if isinstance(dist, models.LikelihoodModel):
-    raise TypeError(
-      f"dist is {type(dist).__name__}: it must be a distribution, as EM has no "
-      "M-step for effects of covariates; fit_mle fits it"
-    )
+    options: FitOptions = {
+      "fixed": fixed,
+      "bounds": bounds,
+      "starts": starts,
+      "num_starts": num_starts,
+      "seed": seed,
+      "max_steps": max_steps,
+      "tolerance": tolerance,
+      "progress": progress,
+    }
+    return model_em_fitting.fit_model(dist, observations, options, second_order)
   em.check_arguments(dist, observations)
   starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
   where = coordinates_lib.Coordinates(dist, fixed)
@@ -121,43 +165,28 @@ def fit_em(
   step = em.step_of(where.distribution, observations)
   if fixed or bounds:
     step = _within(where, limits, step)
-  runs: list[em.EmRun[DistributionT]] = []
-  with progress_bars.fitting(progress, max_steps * len(tried)) as report:
-    for _, start in tried:
-      at = where.distribution_at(start)
-      run = em.run(
-        at, step, observations, tolerance, max_steps, _after(runs, report)
-      )
-      runs.append(run)
-  known = [run for run in runs if run.log_likelihoods]
-  best = max(known, key=lambda run: run.log_likelihoods[-1])
+  known = em_runs.ends_of(
+    [(name, where.distribution_at(start)) for name, start in tried],
+    step,
+    observations_lib.total_weight(observations),
+    where.distribution.dtype,
+    em_runs.Options(tolerance, max_steps, progress),
+  )
   fit = fits.Fit(
-    distribution=best.distribution.copy(validate_args=dist.validate_args),
-    log_likelihood=best.log_likelihoods[-1],
+    distribution=known.best.copy(validate_args=dist.validate_args),
+    log_likelihood=known.log_likelihood,
     observations=observations,
-    record=records.Record(
-      method="EM",
-      converged=best.converged,
-      message=best.message,
-      log_likelihoods=best.log_likelihoods,
-      num_evaluations=sum(len(run.log_likelihoods) for run in runs),
-      reached=tuple(
-        run.log_likelihoods[-1] if run.log_likelihoods else onp.nan
-        for run in runs
-      ),
-      tried=tuple(name for name, _ in tried),
-    ),
+    record=known.record,
     structure=_structure(dist),
     fixed=tuple(dict.fromkeys((*fixed, *inferring.m_step_fixed(dist)))),
     bounds={name: tuple(ends) for name, ends in (bounds or {}).items()},
     at_bounds=limits_lib.at_bounds(
-      where, coordinates_lib.entries_at(where, best.distribution), *limits
+      where, coordinates_lib.entries_at(where, known.best), *limits
     ),
   )
   if not second_order:
     return fit
-  others = [run.distribution for run in known if run is not best]
-  return _refined(fit, tuple(fixed), others)
+  return _refined(fit, tuple(fixed), known.others)
 
 
 def _within(
@@ -196,16 +225,6 @@ def _structure(dist: DistributionT) -> DistributionT:
   )
 
 
-def _after(
-  runs: list[em.EmRun], report: Callable[[int, float], object] | None
-) -> Callable[[int, float], object] | None:
-  """Returns a progress function that adds the steps of earlier runs."""
-  if report is None:
-    return None
-  before = sum(len(run.log_likelihoods) for run in runs)
-  return lambda count, log_likelihood: report(before + count, log_likelihood)
-
-
 def _refined(
   fit: fits.Fit[DistributionT],
   fixed: tuple[str, ...],
@@ -218,7 +237,6 @@ def _refined(
     fixed: the names that the user fixed.
     others: the ends of EM from the other starts.
   """
-  record = fit.record
   where = coordinates_lib.Coordinates(fit.distribution, fixed)
   if not where.num_free:
     # No entry is left to fit: each one is fixed, zero, or a probability of one.
@@ -238,14 +256,5 @@ def _refined(
     log_likelihood=refined.log_likelihood,
     fixed=fixed,
     at_bounds=refined.at_bounds,
-    record=refined.record._replace(
-      method=f"EM, then {refined.record.method}",
-      log_likelihoods=(
-        *record.log_likelihoods,
-        *refined.record.log_likelihoods,
-      ),
-      num_evaluations=record.num_evaluations + refined.record.num_evaluations,
-      reached=record.reached,
-      tried=record.tried,
-    ),
+    record=em_runs.continued(fit.record, refined.record),
   )

@@ -33,10 +33,12 @@ def fit_model(
   options: FitOptions,
 ) -> model_fits.ModelFit:
   """Fits a model by maximum likelihood, see `fit_mle`."""
-  starts, seed = options["starts"], options["seed"]
+  seed = options["seed"]
   num_starts, max_steps = options["num_starts"], options["max_steps"]
   tolerance, bounds = options["tolerance"], options["bounds"] or {}
-  starts_lib.check_options(starts, num_starts, seed, max_steps, tolerance)
+  starts_lib.check_options(
+    options["starts"], num_starts, seed, max_steps, tolerance
+  )
   model, data = model.with_data(data, covariates)
   where = models.parameter_set(
     model, options["fixed"], options["tied"], options["free"], bounds
@@ -59,7 +61,7 @@ def fit_model(
     return dataclasses.replace(
       fit, log_likelihood=value, record=ends.nothing_fitted(value)
     )
-  tried = _starts(model, data, where, options)
+  tried = starts(model, data, where, options)
   optimizer = optimizer_lib.Optimizer(
     where, likelihood, where.low, where.high, max_steps, tolerance / 100
   )
@@ -137,7 +139,7 @@ def _searched(
   )
 
 
-def _starts(
+def starts(
   model: models.LikelihoodModel,
   data: Any,
   where: parameter_sets.ParameterSet,
@@ -165,11 +167,20 @@ def _check_start(
     return
   likelihood = optimizer.likelihood
   assert isinstance(likelihood, model_likelihoods.ModelLikelihood)
-  terms = likelihood.terms(inner, inner.entries)
+  raise not_finite(likelihood, inner, inner.entries)
+
+
+def not_finite(
+  likelihood: model_likelihoods.ModelLikelihood,
+  inner: parameter_sets.ParameterSet,
+  entries: onp.ndarray,
+) -> ValueError:
+  """Returns the error for a log likelihood that is not finite at a start."""
+  terms = likelihood.terms(inner, entries)
   bad = onp.logical_not(onp.isfinite(terms)) & (likelihood.weights > 0)
   which = f"of observation {int(onp.argmax(bad))} " if onp.any(bad) else ""
-  at = dict(zip(inner.names, map(float, inner.entries), strict=True))
-  raise ValueError(
+  at = dict(zip(inner.names, map(float, entries), strict=True))
+  return ValueError(
     f"the log likelihood {which}or a slope of it is not finite at the start, "
     f"{at}: start from other parameters"
   )

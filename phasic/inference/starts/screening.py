@@ -165,12 +165,13 @@ def _screened(
     structure = _layers(at)[-1].parameters.get("concentrations")
     if structure not in steps:
       steps[structure] = em.step_of(at, observations)
-    run = em.run(at, steps[structure], observations, left, count, None)
+    total = observations_lib.total_weight(observations)
+    run = em.run(at, steps[structure], total, at.dtype, left, count, None)
     if not run.log_likelihoods:
       return start
     # A compiled step returns parameters in another order: their order in the
     # candidate is restored.
-    arrays = inferring.arrays_of(run.distribution)
+    arrays = inferring.arrays_of(run.last)
     return start._replace(
       distribution=inferring.with_arrays(at, arrays),
       log_likelihood=run.log_likelihoods[-1],

@@ -24,6 +24,7 @@ from phasic.multistate.likelihood import hidden as hidden_lib
 from phasic.multistate.likelihood import initial_states
 from phasic.multistate.likelihood import layouts
 from phasic.multistate.likelihood import likelihoods
+from phasic.multistate.likelihood import m_steps
 from phasic.multistate.likelihood import outcomes as outcomes_lib
 from phasic.multistate.likelihood import reading
 from phasic.multistate.states import intensities as intensities_lib
@@ -259,6 +260,47 @@ class MultiState(inference.LikelihoodModel):
     """
     known = evaluation.evaluated(self._spec, self._columns, parameters, data)
     return likelihoods.log_terms(self._spec.chain, data, *known)
+
+  def em_step(self, parameters: Parameters, data: layouts.Layout) -> Parameters:
+    """Makes a step of the EM algorithm, for `inference.fit_em`.
+
+    The E-step computes the expected jumps along each edge and the expected time
+    in each phase between the rows, given the data; the M-step rates = jumps /
+    times, or with effects a Poisson regression by Newton steps; initial
+    probabilities and log odds of wrong labels from expected numbers.
+
+    Args:
+      parameters: in the form of `parameters`, known values.
+      data: what `with_data` returned.
+
+    Raises:
+      NotImplementedError: outcomes have parameters, or labels effects.
+      TypeError: the parameters are traced.
+
+    Example: the same model, by jumps and times.
+
+      >>> from phasic import inference, multistate
+      >>> data = multistate.PanelData.from_table(
+      ...   {
+      ...     "patient": [1, 1, 1, 2, 2],
+      ...     "years": [0.0, 1.0, 2.5, 0.0, 1.5],
+      ...     "stage": ["well", "ill", "dead", "well", "dead"],
+      ...   },
+      ...   subject="patient",
+      ...   time="years",
+      ...   state="stage",
+      ...   exact=["dead"],
+      ... )
+      >>> model = multistate.MultiState({"well": ["ill"], "ill": ["dead"]})
+      >>> fit = inference.fit_em(model, data)
+      >>> print(f"{fit.log_likelihood:.4f}")
+      -3.0925
+
+    References:
+      A. Hobolth, J. L. Jensen, Summary statistics for endpoint-conditioned
+        continuous-time Markov chains, J. Appl. Probab. 48, 2011.
+    """
+    return m_steps.em_step(self._spec, self._columns, parameters, data)
 
   def weights(self, data: layouts.Layout) -> Any:
     """Returns the weights of the subjects, ones."""
