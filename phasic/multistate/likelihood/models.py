@@ -72,7 +72,7 @@ class MultiState(inference.LikelihoodModel):
     >>> model = multistate.MultiState({"well": ["ill"], "ill": ["dead"]})
     >>> fit = inference.fit_mle(model, data)
     >>> print(f"{fit.log_likelihood:.4f}")
-    -3.4863
+    -3.0925
 
   References:
     J. D. Kalbfleisch, J. F. Lawless, The analysis of panel data under a Markov

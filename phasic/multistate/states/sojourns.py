@@ -78,8 +78,8 @@ def gamma(
     >>> dist = multistate.gamma(2.5)
     >>> print(f"{float(dist.mean()):.4f} {float(dist.variance()):.4f}")
     1.0000 0.4000
-    >>> multistate.gamma(3.0)
-    Erlang(num_phases=3, rate=3.0)
+    >>> type(multistate.gamma(3.0)).__name__
+    'Erlang'
 
   References:
     A. Bobbio, A. Horvath, M. Telek, Matching three moments with minimal acyclic
