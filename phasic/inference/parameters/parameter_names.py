@@ -37,7 +37,8 @@ class PartNames:
   def within(self, part: str, argument: str, names: Sequence[str]) -> list[str]:
     """Returns the names in one distribution, without its own name.
 
-    A name that begins with no distribution's name is one in each of them.
+    A name that begins with no distribution's name is one in each of them. Those
+    of numbers are left out.
     """
     entry_blocks.check_sequence(argument, names, "names")
     prefix = prefix_of(part)
@@ -47,15 +48,10 @@ class PartNames:
     kept = []
     for name in names:
       if self._is_number(name):
-        if argument != "fixed":
-          raise ValueError(
-            f"{argument} has {name!r}: it must name entries of a distribution"
-          )
-      elif not isinstance(name, str):
+        continue
+      if not isinstance(name, str):
         raise TypeError(f"{argument} has {name!r}: names must be strings")
-      elif not self._distributions:
-        break
-      elif prefix and name.startswith(prefix):
+      if prefix and name.startswith(prefix):
         kept.append(name.removeprefix(prefix))
       elif not (others and name.startswith(others)):
         kept.append(name)
@@ -86,6 +82,16 @@ class PartNames:
         raise ValueError(
           f"bounds has {name!r}: there is no such parameter; the parameters are "
           f"{', '.join(self._arrays)}"
+        )
+
+  def check_entries(self, argument: str, names: Sequence[str]) -> None:
+    """Raises ValueError for names that cannot be of distributions' entries."""
+    entry_blocks.check_sequence(argument, names, "names")
+    for name in names:
+      if self._is_number(name) or not self._distributions:
+        raise ValueError(
+          f"{argument} has {name!r}: it must name entries of a distribution; a "
+          "model whose numbers are equal has one number in their place"
         )
 
   def fixed_numbers(self, fixed: Sequence[str]) -> list[str]:

@@ -86,7 +86,8 @@ class ParameterSet(unconstrained_map.UnconstrainedMap):
     names = parameter_names.PartNames(arrays, self._numbers, given)
     names.check_bounds(bounds)
     for group in tied:
-      entry_blocks.check_sequence("tied", group, "names")
+      names.check_entries("tied", group)
+    names.check_entries("free", free)
     self._coordinates = {
       name: coordinates_lib.Coordinates(
         dist,
