@@ -110,6 +110,18 @@ class LikelihoodModel:
     is_plain = isinstance(data, observations_lib.Observations)
     return data if is_plain else None
 
+  def contains(self, smaller: LikelihoodModel) -> bool | None:
+    """Returns whether another model of the same data is a special case.
+
+    Likelihood ratio tests ask it. None means that it is not known; then it is
+    one if its parameters have names of this model's.
+
+    Args:
+      smaller: the other model.
+    """
+    del smaller
+    return None
+
   def distributions(self, parameters: Parameters, data: Tree) -> Distribution:
     """Returns a batch with the distribution of each of n observed times.
 

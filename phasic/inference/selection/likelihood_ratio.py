@@ -68,7 +68,8 @@ def likelihood_ratio(
   in the number of phases; for these see `choose_num_phases`.
 
   Of two regressions the larger one has all parameters of the smaller one, and
-  some coefficients more.
+  some coefficients more. Other models say what they contain by
+  `LikelihoodModel.contains`.
 
   Args:
     smaller: the fit of a special case, with parameters fixed, tied or zero.
@@ -131,6 +132,8 @@ def likelihood_ratio(
   if isinstance(smaller, fits.Fit) and isinstance(larger, fits.Fit):
     reason = why_irregular(smaller, larger)
   else:
+    assert isinstance(smaller, model_fits.ModelFit)
+    assert isinstance(larger, model_fits.ModelFit)
     reason = _why_models_are_irregular(smaller, larger)
   p_value = math.nan if reason else _chi_square_tail(statistic, degrees)
   return LikelihoodRatio(statistic, degrees, p_value, reason)
@@ -149,11 +152,17 @@ def _are_of_same_data(
 
 
 def _why_models_are_irregular(
-  smaller: estimates.Estimates, larger: estimates.Estimates
+  smaller: model_fits.ModelFit, larger: model_fits.ModelFit
 ) -> str:
   """Returns why the ratio of two models is not asymptotically chi-square, or ""."""
+  contains = larger.model.contains(smaller.model)
+  if contains is False:
+    return (
+      "the model of larger does not contain that of smaller, or at its boundary "
+      "alone"
+    )
   others = set(smaller.statuses) - set(larger.statuses)
-  if others:
+  if others and (contains is None or larger.fixed):
     return (
       f"larger has no {', '.join(sorted(others)[:5])}, so that it is not known "
       "whether it contains smaller"

@@ -25,6 +25,7 @@ from phasic.multistate.likelihood import initial_states
 from phasic.multistate.likelihood import layouts
 from phasic.multistate.likelihood import likelihoods
 from phasic.multistate.likelihood import m_steps
+from phasic.multistate.likelihood import nesting
 from phasic.multistate.likelihood import outcomes as outcomes_lib
 from phasic.multistate.likelihood import reading
 from phasic.multistate.states import intensities as intensities_lib
@@ -305,6 +306,23 @@ class MultiState(inference.LikelihoodModel):
   def weights(self, data: layouts.Layout) -> Any:
     """Returns the weights of the subjects, ones."""
     return data.weights
+
+  def contains(self, smaller: inference.LikelihoodModel) -> bool | None:
+    """Returns whether the other model is a special case, as effects of zero.
+
+    Models have the same states and transitions, but may have fewer effects or
+    cuts, or names and coefficients that rates share.
+
+    Args:
+      smaller: the other model, which has read the same data.
+
+    Raises:
+      ValueError: the models have read different data.
+    """
+    if not isinstance(smaller, MultiState):
+      return None
+    other = (spec_of(smaller), bound_of(smaller))
+    return nesting.contains((self._spec, self._columns), other)
 
 
 def spec_of(model: MultiState) -> reading.Spec:
