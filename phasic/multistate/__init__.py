@@ -6,6 +6,8 @@ from phasic.multistate.answers.fitted_values import HazardRatios
 from phasic.multistate.answers.fitted_values import hazard_ratios
 from phasic.multistate.answers.fitted_values import initial_state_probs
 from phasic.multistate.answers.fitted_values import label_probs
+from phasic.multistate.answers.goodness_of_fit import PearsonTest
+from phasic.multistate.answers.goodness_of_fit import pearson
 from phasic.multistate.answers.passages import length_of_stay
 from phasic.multistate.answers.passages import next_state_probs
 from phasic.multistate.answers.passages import passage_times
@@ -34,6 +36,7 @@ __all__ = [
   "MultiState",
   "Outcome",
   "PanelData",
+  "PearsonTest",
   "Prevalence",
   "TransitionCounts",
   "gamma",
@@ -44,6 +47,7 @@ __all__ = [
   "next_state_probs",
   "normal",
   "passage_times",
+  "pearson",
   "plot_prevalence",
   "plot_transitions",
   "pmatrix",
