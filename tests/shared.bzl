@@ -342,6 +342,8 @@ TESTS = {
     "multistate/answers_tests": dict(
         files = [
             "multistate/answers_test",
+            "multistate/goodness_of_fit_test",
+            "multistate/inference_test",
         ],
         tags = {
             "jax": {"slow": "compiles many cases"},
