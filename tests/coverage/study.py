@@ -13,9 +13,10 @@ standard exponential E, so that log S(t | x) = -(t exp(-x b))^shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 import dataclasses
+import functools
 import importlib
 import json
 import math
@@ -203,17 +204,29 @@ def _ends(fit: Any, name: str, **options: Any) -> list[float]:
 
 
 def table_of(study: Study, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+  """Returns the table of coverage of a study."""
+  return coverage_of(dict.fromkeys(study.methods, truths(study)), rows)
+
+
+def coverage_of(
+  values: Mapping[str, Mapping[str, float]],
+  rows: Sequence[Mapping[str, Any]],
+) -> list[str]:
   """Returns a table of coverage, as lines of Markdown.
 
   A data set without a fit, or with an end that is NaN, is not covered.
+
+  Args:
+    values: the true values of quantities, by method and name.
+    rows: what `run` returned, of each data set.
   """
   lines = [
     "| interval | quantity | true value | data sets | covered | coverage |"
     " above | below | no interval |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
   ]
-  for method in study.methods:
-    for name, truth in truths(study).items():
+  for method, truths_by_name in values.items():
+    for name, truth in truths_by_name.items():
       nothing = [math.nan, math.nan]
       ends = [x["ends"].get(method, {}).get(name, nothing) for x in rows]
       low, high = np.transpose(ends)
@@ -267,20 +280,31 @@ def _missing(
   return sorted(missing, key=lambda pair: pair[1] / pair[0].num_data_sets)
 
 
-def main(folder: pathlib.Path) -> None:
-  """Runs what is missing of all studies, and prints their tables."""
-  folder.mkdir(parents=True, exist_ok=True)
+def run_all(
+  tasks: Mapping[Callable[[], Mapping[str, Any]], pathlib.Path],
+) -> None:
+  """Runs tasks in processes, and writes each row into its file."""
+  for path in tasks.values():
+    path.parent.mkdir(parents=True, exist_ok=True)
   os.environ.update(_JAX, PHASIC_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-  paths = {study: folder / f"{study.name}.jsonl" for study in STUDIES}
   with futures.ProcessPoolExecutor(
     PROCESSES, mp_context=multiprocessing.get_context("spawn")
   ) as executor:
-    tasks = {}
-    for study, i in _missing(paths):
-      tasks[executor.submit(run, study, i)] = paths[study]
-    for task in futures.as_completed(tasks):
-      with tasks[task].open("a") as file:
+    submitted = {executor.submit(f): path for f, path in tasks.items()}
+    for task in futures.as_completed(submitted):
+      with submitted[task].open("a") as file:
         file.write(json.dumps(task.result()) + "\n")
+
+
+def main(folder: pathlib.Path) -> None:
+  """Runs what is missing of all studies, and prints their tables."""
+  paths = {study: folder / f"{study.name}.jsonl" for study in STUDIES}
+  run_all(
+    {
+      functools.partial(run, study, i): paths[study]
+      for study, i in _missing(paths)
+    }
+  )
   for study, path in paths.items():
     rows = rows_in(path)
     print("\n".join([*facts_of(study, rows), "", *table_of(study, rows), ""]))
