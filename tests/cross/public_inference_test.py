@@ -191,7 +191,7 @@ OBSERVATIONS: dict[str, Callable[[Substrate], Any]] = {
 }
 DATASETS: dict[str, Callable[[Substrate], Any]] = {
   name: lambda x, name=name: dict(getattr(x.inference.datasets, name)())
-  for name in ("claims", "pumps", "trial")
+  for name in ("claims", "clinic_visits", "pumps", "trial")
 }
 # Classes of which the functions above return instances.
 STRUCTURES = (

@@ -176,6 +176,92 @@ def claims() -> Dataset:
   )
 
 
+def clinic_visits() -> Dataset:
+  """Returns the stages of 300 patients at visits to a clinic, until death.
+
+  Columns:
+
+      patient    1 to 300, with a row for each visit, and a last row
+      years      since entry
+      stage      of the disease, "well", "mild" or "severe"; "dead" in a last row
+                 at the time of death; "alive" in one at the end of follow-up,
+                 where the stage is not known
+      test       the same, but the stage at visits is that of a quick test,
+                 which has errors
+      treatment  "control" or "drug"
+      age        at entry, "40-59" or "60-79"
+
+  Stages follow a Markov chain with these rates per year:
+
+      well -> mild   0.30    mild -> well    0.15    severe -> dead  0.30
+      well -> dead   0.02    mild -> severe  0.25
+                             mild -> dead    0.05
+
+  The drug multiplies the rates of "well -> mild" and "mild -> severe" by
+  exp(-0.6) = 0.55, and age "60-79" those of the three deaths by exp(0.7) = 2.01.
+  At entry 70 % are well, and 30 % have a mild stage. Follow-up ends after 4 to
+  10 years, uniformly. Visits are about a year apart; each one after entry is
+  missed with the probability 0.2.
+
+  The quick test sees "well" as "mild" with the probability 0.06, "mild" as
+  "well" with 0.1 and as "severe" with 0.05, and "severe" as "mild" with 0.1.
+
+  Simulated by the authors of phasic; free of rights (CC0 1.0).
+
+  Example:
+
+    >>> from phasic import inference
+    >>> table = inference.datasets.clinic_visits()
+    >>> print(len(table["stage"]), *table["stage"][:8])
+    1770 well well mild dead mild dead mild mild
+  """
+  n, random = 300, onp.random.RandomState(32)
+  treatment = _labels(random, ("control", "drug"), (0.5,), n)
+  age = _labels(random, ("40-59", "60-79"), (0.6,), n)
+  first = _labels(random, (0, 1), (0.7,), n)
+  end = onp.round(4.0 + 6.0 * random.random_sample(n), 2)
+  shift = 0.3 * random.random_sample((n, 9)) - 0.15
+  rates = onp.tile(
+    [[0, 0.3, 0, 0.02], [0.15, 0, 0.25, 0.05], [0, 0, 0, 0.3], [0] * 4],
+    (n, 1, 1),
+  )
+  drug = onp.exp(-0.6 * (treatment == "drug"))
+  rates[:, [0, 1], [1, 2]] *= drug[:, None]
+  rates[:, :, 3] *= onp.exp(0.7 * (age == "60-79"))[:, None]
+  jumps, states = _path(random, rates, first)
+  is_death = states[:, 1:] == 3
+  death = onp.min(onp.where(is_death, jumps, onp.inf), axis=1, keepdims=True)
+  # Rounded up, so that it is after the last visit.
+  last = onp.minimum(onp.ceil(100.0 * death) / 100.0, end[:, None])
+  visits = onp.round(onp.arange(1.0, 10.0) + shift, 2)
+  attended = (random.random_sample((n, 9)) > 0.2) & (visits < last)
+  number = onp.sum(jumps[:, None] <= visits[..., None], axis=-1)
+  stage = onp.take_along_axis(states, number, axis=1)
+  stage = onp.column_stack([first, stage, onp.where(death <= last, 3, 4)])
+  # Cumulative probabilities of labels in each stage.
+  labels = onp.asarray(
+    [[0.94, 1, 1, 1], [0.1, 0.95, 1, 1], [0, 0.1, 1, 1]]
+    + [[0, 0, 0, 1], [0, 0, 0, 0]]
+  )
+  seen = onp.sum(labels[stage] <= random.random_sample((n, 11, 1)), axis=-1)
+  rows, columns = onp.nonzero(
+    onp.pad(attended, [(0, 0), (1, 1)], constant_values=True)
+  )
+  times = onp.column_stack([onp.zeros(n), visits, last])
+  names = onp.asarray(["well", "mild", "severe", "dead", "alive"])
+  return Dataset(
+    {
+      "patient": 1 + rows,
+      "years": times[rows, columns],
+      "stage": names[stage[rows, columns]],
+      "test": names[seen[rows, columns]],
+      "treatment": treatment[rows],
+      "age": age[rows],
+    },
+    _description(clinic_visits.__doc__),
+  )
+
+
 def _description(docstring: str | None) -> str:
   """Returns a docstring without its example; none if Python strips them."""
   return inspect.cleandoc(docstring or "").split("\n\nExample:")[0]
@@ -205,3 +291,34 @@ def _labels(
   """Returns labels, (n,), with the given cumulative probabilities but 1."""
   index = onp.digitize(random.random_sample(n), bounds)
   return onp.asarray(labels)[index]
+
+
+def _path(
+  random: onp.random.RandomState, rates: onp.ndarray, first: onp.ndarray
+) -> tuple[onp.ndarray, onp.ndarray]:
+  """Simulates jumps of chains.
+
+  Args:
+    random: the stream.
+    rates: from state to state, (n, s, s), with zeros on the diagonal.
+    first: the state at time zero, (n,).
+
+  Returns:
+    The times of 40 jumps, (n, 40), inf after absorption, and the states before
+    them and after the last one, (n, 41).
+  """
+  n = len(first)
+  now, state = onp.zeros(n), first
+  times, states = [], [first]
+  for _ in range(40):
+    total = onp.cumsum(rates[onp.arange(n), state], axis=-1)
+    wait, level = _exponentials(random, 1.0, n), random.random_sample(n)
+    moves = total[:, -1] > 0.0
+    now = onp.where(
+      moves, now + wait / onp.where(moves, total[:, -1], 1.0), onp.inf
+    )
+    chosen = onp.sum(total <= (level * total[:, -1])[:, None], axis=-1)
+    state = onp.where(moves, chosen, state)
+    times.append(now)
+    states.append(state)
+  return onp.stack(times, axis=1), onp.stack(states, axis=1)

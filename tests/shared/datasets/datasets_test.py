@@ -19,6 +19,7 @@ _CHECKSUMS = {
   "trial": "b4516c008d28c93945926af1fe3de131d83ff8027c0c6a48ba5c55cced494681",
   "pumps": "da8fa982085612033c5eafeb4015f238d65e88f17088117d1a1ad0f934257e50",
   "claims": "b00b531e854bec20d1012807dbfd9dd8d4810a15a7581adcc12c46259e785326",
+  "clinic_visits": "f0e6408f3d0777eb9d2a6b6a434f5ba865c595565d30bdab7998e1ce8ab909c0",
 }
 
 
@@ -108,6 +109,49 @@ def _claim_scores(table, coefficients):
       (1 - is_large) * (size / 0.5 - 2.0),
     ]
   )
+
+
+def _expm(matrices):
+  """Returns exp(A) of small matrices by a series of A / 2^6, squared."""
+  scaled = matrices / 64.0
+  term = total = onp.broadcast_to(onp.eye(4), scaled.shape)
+  for k in range(1, 15):
+    term = term @ scaled / k
+    total = total + term
+  for _ in range(6):
+    total = total @ total
+  return total
+
+
+def _clinic_scores(table, parameters):
+  """Returns derivatives of the log likelihood, (300, 8), by complex steps.
+
+  The parameters are logarithms of six rates and of two hazard ratios.
+  """
+  stages = ["well", "mild", "severe", "dead"]
+  same = table["patient"][1:] == table["patient"][:-1]
+  before = [stages.index(x) for x in table["stage"][:-1][same]]
+  after = table["stage"][1:][same]
+  lengths = onp.diff(table["years"])[same][:, None, None]
+  is_drug = table["treatment"][:-1][same] == "drug"
+  is_old = table["age"][:-1][same] == "60-79"
+  sources, targets = [0, 0, 1, 1, 1, 2], [1, 3, 0, 2, 3, 3]
+  scores = []
+  for step in onp.eye(8) * 1e-30j:
+    theta = parameters + step
+    x = is_drug[:, None] * [1, 0, 0, 1, 0, 0] * theta[6]
+    x = x + is_old[:, None] * [0, 1, 0, 0, 1, 1] * theta[7]
+    rates = onp.zeros((len(x), 4, 4), complex)
+    rates[:, sources, targets] = onp.exp(theta[:6] + x)
+    rates -= onp.eye(4) * rates.sum(-1, keepdims=True)
+    row = _expm(rates * lengths)[onp.arange(len(x)), before]
+    alive = row[:, :3].sum(-1)
+    dead = (row[:, :3] * rates[:, :3, 3]).sum(-1)
+    prob = onp.select([after == y for y in stages[:3]], list(row.T[:3]), alive)
+    log_prob = onp.log(onp.where(after == "dead", dead, prob))
+    patient = table["patient"][:-1][same] - 1
+    scores.append(onp.bincount(patient, log_prob.imag, 300) / 1e-30)
+  return onp.stack(scores, axis=-1)
 
 
 class DatasetsTest(test_case.TestCase):
@@ -209,6 +253,32 @@ class DatasetsTest(test_case.TestCase):
     self.assertLess(abs(_z_scores(_claim_scores(table, truth))).max(), 4.0)
     wrong = _claim_scores(table, truth * [1, 1, 1, 0])
     self.assertGreater(abs(_z_scores(wrong)[3]), 4.0)
+
+  def test_clinic_visits(self):
+    table = datasets.clinic_visits()
+    rates = onp.log([0.3, 0.02, 0.15, 0.25, 0.05, 0.3])
+    truth = onp.concatenate([rates, [-0.6, 0.7]])
+    scores = _clinic_scores(table, truth)
+    self.assertLess(abs(_z_scores(scores)).max(), 4.0)
+    wrong = _clinic_scores(table, truth * [1, 1, 1, 1, 1, 1, 0, 0])
+    self.assertGreater(abs(_z_scores(wrong)[6:]).min(), 3.0)
+    # The first rows, the share of missed visits, the test.
+    first = table["stage"][table["years"] == 0.0]
+    self.assertBetween((first == "mild").mean(), 0.22, 0.38)
+    is_visit = ~onp.isin(table["stage"], ["dead", "alive"])
+    due = onp.floor(table["years"][~is_visit])
+    self.assertBetween((is_visit.sum() - 300) / due.sum(), 0.75, 0.85)
+    for stage, label, prob in [
+      ("well", "mild", 0.06),
+      ("mild", "well", 0.1),
+      ("mild", "severe", 0.05),
+      ("severe", "mild", 0.1),
+      ("dead", "dead", 1.0),
+      ("alive", "alive", 1.0),
+    ]:
+      seen = table["test"][table["stage"] == stage] == label
+      error = 4.0 * math.sqrt(prob * (1.0 - prob) / len(seen))
+      self.assertBetween(seen.mean(), prob - error, prob + error)
 
 
 if __name__ == "__main__":
