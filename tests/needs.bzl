@@ -431,7 +431,8 @@ TESTS = {
             "test_case"
         ],
         "rooms": [
-            "inference/mle",
+            "inference/selection",
+            "inference/resampling",
             "multistate/answers"
         ]
     },
