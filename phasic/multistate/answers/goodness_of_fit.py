@@ -175,7 +175,7 @@ def pearson(
     B. Efron, The two sample problem with censored data, Proc. 5th Berkeley Symp.
       4, 1967.
   """
-  checked = rate_tables.checked(fit)
+  model = rate_tables.model_of(fit)
   sizes = {
     "num_time_groups": num_time_groups,
     "num_interval_groups": num_interval_groups,
@@ -183,17 +183,17 @@ def pearson(
   }
   for name, size in sizes.items():
     _check_size(name, size)
-  spec = models.spec_of(checked.model)
-  data = models.bound_of(checked.model).data
+  spec = models.spec_of(model)
+  data = models.bound_of(model).data
   _check_visible(spec.chain, spec.hidden.has_errors or spec.hidden.outcomes)
   ends, num_left_out = transition_groups.counted_rows(spec.chain, data)
   parts = transition_groups.parts_of(data, ends)
-  rates = _Rates(checked, data, ends)
+  rates = _Rates(fit, data, ends)
   which, groups = transition_groups.groups_of(
     parts, rates.total(), list(sizes.values())
   )
   counted = _tables(spec.chain, data, ends, parts, rates, which, len(groups))
-  return _tested(checked, spec.chain.states, groups, counted, num_left_out)
+  return _tested(fit, spec.chain.states, groups, counted, num_left_out)
 
 
 def _check_size(name: str, size: object) -> None:
