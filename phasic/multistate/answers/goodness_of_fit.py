@@ -12,9 +12,9 @@ import numpy as onp
 from phasic import inference
 from phasic.internal import frameworks
 from phasic.internal import raw_arguments
-from phasic.multistate.answers import fitted_values
 from phasic.multistate.answers import rate_tables
 from phasic.multistate.answers import transition_groups
+from phasic.multistate.data import panel_columns
 from phasic.multistate.data import panel_data
 from phasic.multistate.likelihood import models
 from phasic.multistate.likelihood import rows as rows_lib
@@ -95,7 +95,7 @@ class PearsonTest:
       for i, state in enumerate(self.states)
       if onp.any(self.expected[g, i] > 0)
     ]
-    table = fitted_values.table_text(heads, lines)
+    table = panel_columns.table_text(heads, lines)
     return f"Pearson-type test: {self._head()}\n{table}"
 
   def _repr_html_(self) -> str:
