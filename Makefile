@@ -25,6 +25,8 @@
 #                   docs/benchmarks_cost.md
 #   make bench-peers     speed against the libraries that users would take
 #                   instead; writes docs/benchmarks_peers.md
+#   make bench-panel     multi-state models against R's msm, which must be
+#                   installed; writes docs/benchmarks_panel.md
 #   make bench-slow which methods of hard models of 31 to 600 phases take over 2 s
 #   make docs       the site, in .build/site: all pages, all cells executed
 #   make docs-quick the same without running pages that are marked slow
@@ -46,7 +48,7 @@
 PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-pymc fuzz \
-  test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-slow \
+  test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-panel bench-slow \
   docs docs-quick linkcheck wheel wheels reproducible format lint typecheck golden lock clean \
   clean-cache
 
@@ -110,6 +112,9 @@ bench-cost: setup
 
 bench-peers: setup
 	@tools/bench_peers.sh --page
+
+bench-panel: setup
+	@bazel run --ui_event_filters=-info --noshow_progress //benchmarks/peers:run -- --panel --page
 
 docs: setup
 	@tools/docs.sh

@@ -114,6 +114,43 @@ sentence says why. "Overheads" compares phasic with less work of its own.
 """,
 )
 
+PANEL = Page(
+  "benchmarks_panel",
+  """\
+# Multi-state models of panel data
+
+How fast phasic is next to R's msm, and next to matrix exponentials in JAX.
+"Times faster" is the other's time divided by phasic's.
+
+[Other libraries](benchmarks_peers.md) have a page of their own.
+""",
+  """\
+## Method
+
+- `make bench-panel` measures all this and writes the page; R with msm must be
+  installed.
+- The data are simulated: 622 subjects with 2,861 rows, four states with seven
+  transitions, visits about once a year, exact times of death; much like the
+  heart transplants that msm has as an example. The covariate is each subject's
+  age, which differs in all rows, with an effect on each transition.
+- R has a process of its own, with one thread, and so has phasic; both are pinned
+  to one core and take turns. Times are medians of wall times, each of at least
+  20 ms of calls. Each call has new rates.
+- Values are compared before times: log likelihoods and gradients agree to 1e-8,
+  the log likelihoods of fits to 1e-5, as msm stops early.
+- "Model made, and its likelihood" is msm with fixed parameters, and
+  `MultiState.with_data` with the log likelihood. msm computes a gradient and an
+  information matrix, too.
+- "Value and gradient": what msm gives to its optimizer, BFGS, each called once. A
+  step of BFGS takes about two values for each gradient.
+- A fit starts from crude rates and ends with standard errors. msm's
+  `control=list(fnscale=4000, maxit=1000)` is what its manual advises. phasic's
+  errors are by exact second derivatives, msm's by differences of gradients.
+- By `expm` each interval has its own transition probabilities, by `jax.vmap` of
+  `jax.scipy.linalg.expm`, with automatic differentiation, compiled.
+""",
+)
+
 COST = Page(
   "benchmarks_cost",
   """\

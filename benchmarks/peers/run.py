@@ -20,6 +20,7 @@ from benchmarks.peers import cases
 from benchmarks.peers import client
 from benchmarks.peers import comparisons
 from benchmarks.peers import measure
+from benchmarks.peers import panel_cases
 
 _ENVIRONMENTS = {
   "incumbent": flags.DEFINE_string(
@@ -35,9 +36,17 @@ _REPEATS = flags.DEFINE_integer(
 _ONLY = flags.DEFINE_string(
   "only", "", "Compares only with peers whose names have this text."
 )
-_PAGE = flags.DEFINE_boolean("page", False, "Writes docs/benchmarks_peers.md.")
+_PANEL = flags.DEFINE_boolean(
+  "panel", False, "Compares multi-state models of panel data, and nothing else."
+)
+_PAGE = flags.DEFINE_boolean(
+  "page",
+  False,
+  "Writes docs/benchmarks_peers.md, with --panel docs/benchmarks_panel.md.",
+)
 
 _PACKAGES = {"incumbent": "phasic", "phasegen": "phasegen"}
+_PANEL_PACKAGES = ("numpy", "scipy", "jax")
 _OWN_PACKAGES = (
   *("numpy", "scipy", "jax", "jaxbind", "tensorflow-cpu", "tfp-nightly"),
 )
@@ -50,7 +59,18 @@ def _version(python: str, package: str) -> str:
   ).stdout.strip()
 
 
+def _msm_version() -> str:
+  code = "cat('R', as.character(getRversion()), 'with msm', "
+  code += "as.character(packageVersion('msm')))"
+  return subprocess.run(
+    ["Rscript", "-e", code], check=True, capture_output=True, text=True
+  ).stdout.strip()
+
+
 def _facts() -> dict[str, str]:
+  if _PANEL.value:
+    facts = host.facts(_PANEL_PACKAGES, _REPEATS.value)
+    return facts | {"beside them": _msm_version()}
   peers = [
     f"{_PACKAGES[name]} {_version(flag.value, _PACKAGES[name])}"
     for name, flag in _ENVIRONMENTS.items()
@@ -98,14 +118,16 @@ def main(argv: Sequence[str]) -> None:
   print(results.text_line(results.HEADINGS))
   groups: dict[str, list[results.Row]] = {}
   left_out: dict[str, str] = {}
-  for section in cases.sections():
+  compared = panel_cases if _PANEL.value else cases
+  for section in compared.sections():
     for row in _compare(section, left_out):
       groups.setdefault(section.title, []).append(row)
       print(results.text_line(row.cells()), flush=True)
   print("\n" + page.section("Left out", left_out))
   if _PAGE.value:
     lists = {"Left out": left_out, "Machine": facts}
-    for path in page.write(words.PEERS, groups, lists, host.docs_folder()):
+    written = words.PANEL if _PANEL.value else words.PEERS
+    for path in page.write(written, groups, lists, host.docs_folder()):
       print(f"wrote {path}")
 
 

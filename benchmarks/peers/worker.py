@@ -118,7 +118,7 @@ def main(path: str) -> None:
   output = os.fdopen(os.dup(1), "w", encoding="utf-8")
   os.dup2(2, 1)
   # Rows may import files beside them, which must not hide a peer's modules.
-  here = os.path.dirname(os.path.abspath(__file__))
+  here = os.path.dirname(os.path.abspath(path))
   sys.path = [x for x in sys.path if os.path.realpath(x) != _REAL_FOLDER]
   sys.path.append(here)
   answers = Answers(load(path))

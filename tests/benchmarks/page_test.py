@@ -39,7 +39,7 @@ _COSTS = (
   results.cost("dense", 2, "10", _SECONDS),
   results.cost("ring", 2, "10", [*_SECONDS, dict.fromkeys(_SECONDS[0], 1e-3)]),
 )
-_PAGES = [(words.BENCHMARKS,), (words.PEERS,), (words.COST,)]
+_PAGES = [(words.BENCHMARKS,), (words.PEERS,), (words.PANEL,), (words.COST,)]
 
 
 def _written(write, *arguments) -> list[str]:

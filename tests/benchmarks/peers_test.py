@@ -11,6 +11,7 @@ from benchmarks.peers import cases
 from benchmarks.peers import client
 from benchmarks.peers import comparisons
 from benchmarks.peers import measure
+from benchmarks.peers import panel_cases
 from benchmarks.peers import worker
 
 _TIMES = [0.5, 1.0, 1.5]
@@ -105,7 +106,7 @@ class MeasureTest(parameterized.TestCase):
 class CasesTest(absltest.TestCase):
   def test_rows_exist_and_take_the_arguments(self):
     folder = pathlib.Path(client.__file__).parent
-    for section in cases.sections():
+    for section in [*cases.sections(), *panel_cases.sections()]:
       files = [section.rows, section.peer_rows]
       rows = [
         {
