@@ -359,6 +359,13 @@ TESTS = {
     "multistate/msm_tests": dict(
         files = ["multistate/msm_test"],
     ),
+    "multistate/msm_answers_tests": dict(
+        files = ["multistate/msm_answers_test"],
+        tags = {
+            "jax": {"slow": "compiles many cases"},
+            "tf": {"slow": "traces many cases"},
+        },
+    ),
     "multistate/random_cases_tests": dict(
         files = ["multistate/random_cases_test"],
         tags = {
