@@ -455,6 +455,15 @@ TESTS = {
             "multistate/likelihood"
         ]
     },
+    "multistate/msm_answers_tests": {
+        "helpers": [
+            "test_case"
+        ],
+        "rooms": [
+            "inference/mle",
+            "multistate/answers"
+        ]
+    },
     "multistate/random_cases_tests": {
         "helpers": [
             "test_case"
