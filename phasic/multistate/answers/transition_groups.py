@@ -29,7 +29,7 @@ def counted_rows(
   bad = bad | (follows & exact & onp.isin(data.states, alive))
   if onp.any(bad):
     raise ValueError(
-      f"{data.where(int(onp.argmax(bad)))} has a known time of transition: the "
+      f"{data.label_of(int(onp.argmax(bad)))} has a known time of transition: the "
       "test needs states that are seen at visits, and exact times of absorbing "
       "states alone"
     )

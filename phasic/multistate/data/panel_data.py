@@ -82,7 +82,7 @@ class PanelData:
     """Whether a row is the first one of its subject, (n,)."""
     return onp.concatenate([[True], self.subject[1:] != self.subject[:-1]])
 
-  def where(self, row: int) -> str:
+  def label_of(self, row: int) -> str:
     """Returns the subject and the row of the table, for messages."""
     label = self.subjects[self.subject[row]]
     return f"subject {label}, row {int(self.rows[row])}"

@@ -82,7 +82,7 @@ def _check_held(chain: chains.Chain, data: panel_data.PanelData) -> None:
   bad = bad & onp.logical_not(known & before)
   if onp.any(bad):
     raise ValueError(
-      f"{data.where(int(onp.argmax(bad)))}: the time of the transition is exact, "
+      f"{data.label_of(int(onp.argmax(bad)))}: the time of the transition is exact, "
       "but the state is not known before and after it; leave exact_times of the "
       "row out"
     )

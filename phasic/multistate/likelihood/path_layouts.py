@@ -122,7 +122,7 @@ class _Reader:
     states = {int(x) for x in self._chain.state_of[mask > 0]}
     if row != begin or len(states) > 1 or self._rows.emission[row] >= 0:
       raise ValueError(
-        f"{self._data.where(row)}: the first state is not known; give the model "
+        f"{self._data.label_of(row)}: the first state is not known; give the model "
         "initial_probs, the probabilities of states at the first observation, or "
         "leave rows out"
       )

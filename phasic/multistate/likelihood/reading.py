@@ -164,7 +164,7 @@ def _check_states(spec: Spec, data: panel_data.PanelData) -> None:
   if onp.any(bad):
     row = int(onp.argmax(bad))
     raise ValueError(
-      f"{data.where(row)} has state {str(data.states[row])!r}: it must be one of "
+      f"{data.label_of(row)} has state {str(data.states[row])!r}: it must be one of "
       f"the states {', '.join(spec.chain.states)}, or a label of censored"
     )
 
@@ -181,7 +181,7 @@ def _check_outcomes(spec: Spec, data: panel_data.PanelData) -> None:
     if onp.any(infinite):
       row = int(onp.argmax(infinite))
       raise ValueError(
-        f"{data.where(row)} has {name} {data.outcomes[name][row]}: it must be "
+        f"{data.label_of(row)} has {name} {data.outcomes[name][row]}: it must be "
         "finite, or NaN where it is missing"
       )
 
@@ -199,7 +199,7 @@ def _table(
     if lost is not None and onp.any(lost):
       row = int(rows[int(onp.argmax(lost))])
       raise ValueError(
-        f"{data.where(row)} has no {name}: covariates must have a value in each "
+        f"{data.label_of(row)} has no {name}: covariates must have a value in each "
         "row that another one of the subject follows; fill it in, or leave the "
         "row out"
       )

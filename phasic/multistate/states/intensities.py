@@ -88,10 +88,6 @@ class Intensities:
     starts = checked_starts(rates, self.rates)
     self._chain = chains.with_starts(self._chain, starts)
 
-  def chain(self) -> chains.Chain:
-    """Returns the chain of phases."""
-    return self._chain
-
   def __repr__(self) -> str:
     listed = ", ".join(f"{a} -> {b}" for a, b, _ in self.transitions)
     return f"Intensities({listed})"
@@ -100,11 +96,11 @@ class Intensities:
 def chain_of(intensities: object) -> chains.Chain:
   """Returns the chain of `Intensities` or of a graph."""
   if isinstance(intensities, Intensities):
-    return intensities.chain()
+    return intensities._chain  # noqa: SLF001
   if isinstance(intensities, graphs.Graph):
     return chain_making.of_graph(intensities)
   if isinstance(intensities, Mapping):
-    return Intensities(intensities).chain()
+    return Intensities(intensities)._chain  # noqa: SLF001
   raise TypeError(
     f"intensities is {raw_arguments.shown(intensities)}: it must be "
     "Intensities, a Graph, or a mapping from states to lists of states"
