@@ -226,14 +226,18 @@ class _Rates:
   """The fitted rates and transition probabilities of transitions."""
 
   def __init__(
-    self, fit: inference.ModelFit, data: panel_data.PanelData, ends: onp.ndarray
+    self,
+    model: models.MultiState,
+    parameters: models.Parameters,
+    data: panel_data.PanelData,
+    ends: onp.ndarray,
   ):
     """Reads the covariates with which transitions begin."""
     self.starts = data.times[ends - 1]
     table = {name: x[ends - 1] for name, x in data.covariates.items()}
     self._table = rate_tables.RateTable(
-      models.spec_of(fit.model),
-      models.bound_of(fit.model),
+      models.spec_of(model),
+      models.bound_of(model),
       table or None,
       len(ends),
       False,
@@ -245,7 +249,7 @@ class _Rates:
     shape = (len(ends), len(self._table.chain.sources))
     self._rates = [
       onp.broadcast_to(
-        onp.asarray(self._table.edge_rates(fit.parameters, time)), shape
+        onp.asarray(self._table.edge_rates(parameters, time)), shape
       )
       for time in times
     ]
