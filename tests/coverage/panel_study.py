@@ -47,7 +47,7 @@ EFFECTS = {
 # Probabilities of the first state; no subject is dead.
 STARTS = (0.7, 0.2, 0.1, 0.0)
 MISSED = 0.1
-DEATH, SOJOURN = "P(dead in 5 years | well)", "mean time in mild"
+DEATH, SOJOURN = "P(dead in 5 years)", "mean time in mild"
 METHODS = ("wald", "profile")
 
 
