@@ -207,7 +207,7 @@ def _log_odds(
   hidden, emissions = spec.hidden, layout.emissions
   assert emissions is not None
   log_odds = parameters["misclassification"]
-  none = onp.zeros((1, 0))
+  none: Any = onp.zeros((1, 0))
   table = hidden.log_label_probs(log_odds, None, none, none)
   probs = onp.exp(smoothing.on_host(table)[0])
   # Where a row stands for several labels, they share it.
