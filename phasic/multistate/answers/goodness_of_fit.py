@@ -188,7 +188,7 @@ def pearson(
   _check_visible(spec.chain, spec.hidden.has_errors or spec.hidden.outcomes)
   ends, num_left_out = transition_groups.counted_rows(spec.chain, data)
   parts = transition_groups.parts_of(data, ends)
-  rates = _Rates(fit, data, ends)
+  rates = _Rates(model, fit.parameters, data, ends)
   which, groups = transition_groups.groups_of(
     parts, rates.total(), list(sizes.values())
   )

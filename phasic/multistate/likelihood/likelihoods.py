@@ -101,10 +101,14 @@ def _of_intervals(
 ) -> Array:
   """Computes log e_i exp(Q t) w of intervals, in a flat array."""
   chosen = np.take(rates, intervals.design, axis=0)
-  ends = np.matmul(
-    chosen * _like(intervals.exits, rates), _like(chain.from_source, rates)
+  exits = _like(intervals.exits, rates)
+  sources = _like(chain.from_source, rates)
+  # Where a phase has no exit, the slope of its weight may overflow.
+  weights = np.where(
+    np.matmul(exits, sources) > 0.0,
+    np.matmul(chosen * exits, sources),
+    _like(intervals.weights, rates),
   )
-  weights = _like(intervals.weights, rates) + ends
   is_one = static.shape(rates)[0] == 1
   edges = _edges(chain, rates[0] if is_one else chosen[:, None], held)
   values = math_lib.phase_type.log_phase_expectation(

@@ -215,6 +215,10 @@ class SquaredPowers {
       Apply(model_.backward, 0, exits, squared->absorbed,
             static_cast<T*>(nullptr), scratch_);
       std::copy(scratch_, scratch_ + model_.stride, squared->absorbed);
+      // As in FillValues, the other phases are absorbed in one jump.
+      for (int64_t i = 0; i < model_.size; ++i) {
+        if (!Takes(i)) squared->absorbed[i] = T(weights.above[k]);
+      }
     }
     return true;
   }
