@@ -51,11 +51,11 @@ def contains(
   edges, others = _edges(spec.chain), _edges(other_spec.chain)
   if edges is None or others is None:
     return None
-  if not (
-    spec.chain.phases == other_spec.chain.phases
-    and onp.array_equal(edges[0], others[0])
-    and onp.array_equal(spec.chain.entry, other_spec.chain.entry)
-  ):
+  entries = [
+    dict(zip(x.phases, map(float, x.entry), strict=True))
+    for x in (spec.chain, other_spec.chain)
+  ]
+  if entries[0] != entries[1] or edges[0] != others[0]:
     return False
   begins = onp.flatnonzero(onp.logical_not(data.is_first)) - 1
   cuts = onp.union1d(bound.effects.cuts, other_bound.effects.cuts)
@@ -75,10 +75,12 @@ def contains(
   if not _spans(designs[0], wanted):
     return False
   seen = onp.arange(len(data.times))
-  labels = onp.arange(len(spec.hidden.errors))
   designs = [
-    _design(x.errors, labels, len(labels), x.data, seen, x.data.times)
-    for x in (bound, other_bound)
+    _design(x.errors, onp.argsort(names), len(names), x.data, seen, data.times)
+    for x, names in (
+      (bound, list(spec.hidden.errors)),
+      (other_bound, list(other_spec.hidden.errors)),
+    )
   ]
   return _spans(*designs)
 
@@ -101,12 +103,16 @@ def _starts_contain(spec: reading.Spec, other: reading.Spec) -> bool:
   """Returns whether all distributions of first states are possible."""
   if spec.initial is None or other.initial is None:
     return spec.initial is other.initial
+  mine, others = (
+    dict(zip(x.chain.states, map(float, probs), strict=True))
+    for x, probs in ((spec, spec.initial), (other, other.initial))
+  )
   if not spec.estimates_initial:
-    return not other.estimates_initial and onp.array_equal(
-      spec.initial, other.initial
-    )
+    return not other.estimates_initial and mine == others
   # A state that may be first in one model alone would be at a boundary.
-  return onp.array_equal(spec.initial > 0, other.initial > 0)
+  return {x for x, prob in mine.items() if prob > 0} == {
+    x for x, prob in others.items() if prob > 0
+  }
 
 
 def _observe_alike(spec: reading.Spec, other: reading.Spec) -> bool:
@@ -120,7 +126,7 @@ def _observe_alike(spec: reading.Spec, other: reading.Spec) -> bool:
     for hidden in (mine, others)
   ]
   return (
-    tuple(mine.errors) == tuple(others.errors)
+    set(mine.errors) == set(others.errors)
     and kinds[0] == kinds[1]
     and set(mine.parts()) == set(others.parts())
   )
@@ -128,20 +134,24 @@ def _observe_alike(spec: reading.Spec, other: reading.Spec) -> bool:
 
 def _edges(
   chain: chains.Chain,
-) -> tuple[onp.ndarray, onp.ndarray, onp.ndarray] | None:
+) -> tuple[list[tuple[str, str]], onp.ndarray, onp.ndarray] | None:
   """Returns edges with one rate each, or None if there are others.
 
   Returns:
-    Sources and targets, (2, m), in ascending order; their rates, (m,); and the
+    Names of sources and targets, sorted; their rates, (m,); and the
     logarithms of the factors of these, (m,).
   """
   used = chain.coefficients > 0
   is_one = onp.sum(chain.coefficients != 0, axis=-1) == 1
   if onp.any(chain.constants) or not onp.all(is_one & onp.any(used, axis=-1)):
     return None
-  order = onp.lexsort((chain.targets, chain.sources))
+  ends = [
+    (chain.phases[i], chain.phases[j])
+    for i, j in zip(chain.sources, chain.targets, strict=True)
+  ]
+  order = sorted(range(len(ends)), key=ends.__getitem__)
   factors = onp.max(chain.coefficients, axis=-1)
-  ends = onp.stack([chain.sources[order], chain.targets[order]])
+  ends = [ends[i] for i in order]
   return ends, onp.argmax(used, axis=-1)[order], onp.log(factors)[order]
 
 
