@@ -56,9 +56,9 @@ class PearsonTest:
     ... )
     >>> print(test)
     Pearson-type test: statistic 0.9, degrees of freedom 1 to 2, p-value 0.34 to 0.64
-    observed (expected)    to well      to ill
-    time below 2, well   8.0 (7.0)   2.0 (3.0)
-    time from 2, well    5.0 (6.0)   5.0 (4.0)
+    observed (expected)    to well     to ill
+    time below 2, well   8.0 (7.0)  2.0 (3.0)
+    time from 2, well    5.0 (6.0)  5.0 (4.0)
   """
 
   statistic: float
