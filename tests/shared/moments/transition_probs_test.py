@@ -166,6 +166,28 @@ class ExpectationTest(test_case.TestCase):
     self.assertIn("must be finite and >= 0", str(caught[0].message))
 
 
+class LateSlopesTest(test_case.TestCase):
+  """Tests forward derivatives where a phase leads to no weight."""
+
+  def test_time_in_a_phase(self):
+    """The logarithm is -r t, late and early."""
+    for time in (1.0, 700.0, 3000.0):
+      for rate in (1.0, 0.9, 0.5):
+
+        def log_stays(r, time=time):
+          edges = pm.EdgeRates([0], [1], r)
+          return pm.phase_type.log_phase_expectation(
+            np.asarray(time),
+            np.asarray([1.0, 0.0]),
+            np.asarray([1.0, 0.0]),
+            edges,
+          )
+
+        at, along = np.asarray([rate]), np.asarray([1.0])
+        _, slope = pm.jvp(log_stays, (at,), (along,))
+        self.assert_close(slope, -time, 1e-12)
+
+
 class TransitionTest(test_case.TestCase):
   """Tests probabilities between phases, and to absorption."""
 
