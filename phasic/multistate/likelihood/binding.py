@@ -37,20 +37,26 @@ def layout(
   """
   _check_held(chain, data)
   is_single = _are_single(data, rows, is_random)
-  blocks: list[layouts.Intervals | None] = []
+  blocks: dict[bool, list[layouts.Intervals]] = {False: [], True: []}
   index: list[onp.ndarray] = []
   subjects: list[onp.ndarray] = []
   offset = 0
   for held in (False, True):
     chosen = is_single & ((data.kinds == panel_data.HELD) == held)
     ends = onp.flatnonzero(chosen)
-    block = None
-    if len(ends):
-      block, places = _intervals(chain, data, rows, ends, held)
+    if not len(ends):
+      continue
+    leads = _leads(chain, data, rows, ends, held)
+    _, part = onp.unique(leads, axis=0, return_inverse=True)
+    part = onp.reshape(part, -1)
+    for number in range(int(onp.max(part)) + 1):
+      members = ends[part == number]
+      closed = onp.logical_not(leads[int(onp.argmax(part == number))])
+      block, places = _intervals(chain, data, rows, members, held, closed)
       index.append(places + offset)
-      subjects.append(data.subject[ends])
+      subjects.append(data.subject[members])
       offset += onp.size(block.times)
-    blocks.append(block)
+      blocks[held].append(block)
   paths, at = path_layouts.paths(chain, data, rows, is_single, is_random)
   if paths is not None:
     index.append(onp.arange(onp.shape(at)[1]) + offset)
@@ -58,8 +64,8 @@ def layout(
   return layouts.Layout(
     columns=columns,
     misclassified=misclassified,
-    free=blocks[0],
-    held=blocks[1],
+    free=tuple(blocks[False]),
+    held=tuple(blocks[True]),
     paths=paths,
     emissions=emissions,
     index=_joined(index),
@@ -115,8 +121,17 @@ def _intervals(
   rows: rows_lib.Rows,
   ends: onp.ndarray,
   held: bool,
+  closed: onp.ndarray,
 ) -> tuple[layouts.Intervals, onp.ndarray]:
   """Lays out intervals that end at some rows.
+
+  Args:
+    chain: the chain.
+    data: the data.
+    rows: what its rows say.
+    ends: the rows.
+    held: whether the state is held.
+    closed: phases from which no path leads to an end, (p,).
 
   Returns:
     The intervals, and the places of their values.
@@ -131,43 +146,44 @@ def _intervals(
   piece = rows.pieces[ends]
   size = num_states + len(rows.masks)
   keys = (rows.design[piece] * p + start) * size + end
-  _check_possible(chain, data, rows, ends, start, entered[ends], held)
   row_keys, times, places = layouts.grouped(keys, rows.length[piece])
   end = row_keys % size
   start = row_keys // size % p
   jumps = end < num_states
   mask = onp.where(jumps, 0, end - num_states)
+  targets = chain.targets_while_held() if held else chain.targets
+  closed = onp.append(closed, True)
   block = layouts.Intervals(
     design=onp.asarray(row_keys // size // p, onp.int32),
     initial=onp.eye(p)[start],
     weights=onp.where(jumps[:, None], 0.0, rows.masks[mask]),
     exits=onp.where(jumps[:, None], edges_of[onp.where(jumps, end, 0)], 0.0),
     times=times,
+    targets=onp.asarray(onp.where(closed[targets], p, targets), onp.int32),
   )
   return block, places
 
 
-def _check_possible(
+def _leads(
   chain: chains.Chain,
   data: panel_data.PanelData,
   rows: rows_lib.Rows,
   ends: onp.ndarray,
-  start: onp.ndarray,
-  entered: onp.ndarray,
   held: bool,
-) -> None:
-  """Raises ValueError for an interval that the model cannot make."""
-  reached = chain.reached(held)
-  _, edges_of = rows_lib.jumps_of(chain, data)
+) -> onp.ndarray:
+  """Returns whether a path leads from a phase to the end at a row, (n, p).
+
+  Raises:
+    ValueError: there is none from the phase at the row before.
+  """
+  reached = chain.reached(held) * 1.0
+  entered, edges_of = rows_lib.jumps_of(chain, data)
   exits = onp.matmul(edges_of, chain.from_source)
-  by_jump = onp.matmul(reached * 1.0, onp.transpose(exits)) > 0
-  by_mask = onp.matmul(reached * 1.0, onp.transpose(rows.masks)) > 0
-  jumps = entered >= 0
-  good = onp.where(
-    jumps,
-    by_jump[start, onp.where(jumps, entered, 0)],
-    by_mask[start, rows.mask[ends]],
-  )
+  jumps = (entered[ends] >= 0)[:, None]
+  sets = onp.where(jumps, exits[entered[ends]], rows.masks[rows.mask[ends]])
+  leads = onp.matmul(sets, onp.transpose(reached)) > 0
+  good = leads[onp.arange(len(ends)), rows.phase[ends - 1]]
   if not onp.all(good):
     row = int(ends[int(onp.argmin(good))])
     rows_lib.refuse(data, row - 1, row)
+  return leads

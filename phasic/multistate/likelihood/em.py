@@ -94,15 +94,16 @@ class _Sums:
     layout = self._layout
     index = onp.asarray(layout.index)
     subjects = onp.asarray(layout.weights, onp.float64)[layout.subject]
-    blocks = [(layout.free, False), (layout.held, True)]
-    sizes = [0 if x is None else onp.size(x.times) for x, _ in blocks]
+    blocks = [(x, False) for x in layout.free] + [
+      (x, True) for x in layout.held
+    ]
+    sizes = [onp.size(x.times) for x, _ in blocks]
     paths = layout.paths
     sizes.append(0 if paths is None else len(paths.start))
     counts = onp.bincount(index, subjects, sum(sizes))
-    free, held, left = onp.split(counts, onp.cumsum(sizes)[:-1])
-    for (block, is_held), weights in zip(blocks, (free, held), strict=True):
-      if block is not None:
-        self._add_intervals(block, weights, is_held)
+    *parts, left = onp.split(counts, onp.cumsum(sizes)[:-1])
+    for (block, is_held), weights in zip(blocks, parts, strict=True):
+      self._add_intervals(block, weights, is_held)
     if paths is not None:
       self._add_paths(paths, left, known)
     return Statistics(self._jumps, self._times, self._starts, self._phases)

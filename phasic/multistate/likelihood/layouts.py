@@ -25,6 +25,8 @@ class Intervals(NamedTuple):
       the interval ends with a jump.
     exits: one for each edge that may end the interval, (g, m).
     times: lengths, (g, n).
+    targets: where the edges lead, (m,): absorption, p, in place of phases from
+      which no path leads to an end, which could hold nearly all of the mass.
   """
 
   design: Any
@@ -32,6 +34,7 @@ class Intervals(NamedTuple):
   weights: Any
   exits: Any
   times: Any
+  targets: Any
 
 
 class Steps(NamedTuple):
@@ -108,8 +111,8 @@ class Layout(NamedTuple):
   Attributes:
     columns: numbers of covariates for each set of rates, (d, k).
     misclassified: numbers of covariates for misclassification, (c, k).
-    free: intervals, or None.
-    held: intervals during which the state is known not to change, or None.
+    free: intervals, in parts that share `targets`.
+    held: likewise those during which the state is known not to change.
     paths: longer stretches, or None.
     emissions: observations of hidden states, or None.
     index: for each interval and path of the data, its place among the values
@@ -120,8 +123,8 @@ class Layout(NamedTuple):
 
   columns: Any
   misclassified: Any
-  free: Intervals | None
-  held: Intervals | None
+  free: tuple[Intervals, ...]
+  held: tuple[Intervals, ...]
   paths: Paths | None
   emissions: Emissions | None
   index: Any

@@ -67,10 +67,9 @@ def log_terms(
     log_initial: of phases at the first observation, (p,), or None.
     log_emissions: of the observations of hidden states, (e, p), or None.
   """
-  parts = []
-  for block, held in ((layout.free, False), (layout.held, True)):
-    if block is not None:
-      parts.append(_of_intervals(chain, block, rates, held))
+  parts = [
+    _of_intervals(chain, block, rates) for block in (*layout.free, *layout.held)
+  ]
   if layout.paths is not None:
     parts.append(
       _of_paths(chain, layout.paths, rates, log_initial, log_emissions)
@@ -87,17 +86,16 @@ def _like(x: Any, array: Array) -> Array:
   return structures.cast(x, static.dtype_name(array))
 
 
-def _edges(chain: chains.Chain, rates: Array, held: bool) -> math_lib.EdgeRates:
-  targets = chain.targets_while_held() if held else chain.targets
+def _edges(
+  chain: chains.Chain, targets: Any, rates: Array
+) -> math_lib.EdgeRates:
   return math_lib.EdgeRates(
-    onp.asarray(chain.sources, onp.int32),
-    onp.asarray(targets, onp.int32),
-    rates,
+    onp.asarray(chain.sources, onp.int32), targets, rates
   )
 
 
 def _of_intervals(
-  chain: chains.Chain, intervals: layouts.Intervals, rates: Array, held: bool
+  chain: chains.Chain, intervals: layouts.Intervals, rates: Array
 ) -> Array:
   """Computes log e_i exp(Q t) w of intervals, in a flat array."""
   chosen = np.take(rates, intervals.design, axis=0)
@@ -110,7 +108,8 @@ def _of_intervals(
     _like(intervals.weights, rates),
   )
   is_one = static.shape(rates)[0] == 1
-  edges = _edges(chain, rates[0] if is_one else chosen[:, None], held)
+  chosen = rates[0] if is_one else chosen[:, None]
+  edges = _edges(chain, intervals.targets, chosen)
   values = math_lib.phase_type.log_phase_expectation(
     _like(intervals.times, rates),
     weights[:, None],
@@ -129,11 +128,16 @@ def log_matrices(
   units = _like(onp.eye(p), rates)
   is_one = static.shape(rates)[0] == 1
   chosen = rates[0] if is_one else np.take(rates, steps.design, axis=0)
+  targets = chain.targets_while_held() if held else chain.targets
   values = math_lib.phase_type.log_phase_expectation(
     _like(steps.times, rates)[:, None],
     np.take(units, pairs[1], axis=0)[:, None],
     np.take(units, pairs[0], axis=0)[:, None],
-    _edges(chain, chosen if is_one else chosen[:, None, None], held),
+    _edges(
+      chain,
+      onp.asarray(targets, onp.int32),
+      chosen if is_one else chosen[:, None, None],
+    ),
   )
   values = np.reshape(np.transpose(values, (0, 2, 1)), (-1, len(pairs[0])))
   return _spread(values, pairs[0] * p + pairs[1], p)

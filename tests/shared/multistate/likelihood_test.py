@@ -350,6 +350,28 @@ class FitTest(test_case.TestCase):
       found = onp.asarray(fit.parameters["rates"])
       self.assert_close(found, [known[0, 1], known[1, 0]], 1e-5)
 
+  def test_far_starts_with_deaths(self):
+    """Two hundred visits of each subject, and an exact death."""
+    states = (["well", "well", "mild", "well", "mild", "mild", "severe"] * 29)[
+      :201
+    ]
+    table = {
+      "id": [0] * 202 + [1] * 202,
+      "t": [*(onp.arange(201) * 0.5), 100.3, *(onp.arange(201) * 0.4), 80.7],
+      "s": [*states, "dead", *states[::-1], "dead"],
+    }
+    data = multistate.PanelData.from_table(
+      table, subject="id", time="t", state="s", exact=["dead"]
+    )
+    # All go back from "severe", so that the states mix.
+    allowed = {**_ALLOWED, "severe": ["mild", "well", "dead"]}
+    names = multistate.Intensities(allowed).rates
+    known = inference.fit_mle(multistate.MultiState(allowed), data)
+    for start in (1e-6, 1e6):
+      rates = multistate.Intensities(allowed, rates=dict.fromkeys(names, start))
+      fit = inference.fit_mle(multistate.MultiState(rates), data)
+      self.assert_close(fit.log_likelihood, known.log_likelihood, 1e-9)
+
 
 if __name__ == "__main__":
   absltest.main()
