@@ -23,6 +23,8 @@ from phasic.internal.tables import TableLike
 
 # The options of fits that start from another one: those of `fit_mle`.
 _STEPS, _TOLERANCE = 2000, 1e-6
+# The reach of a first run from which a search does not leave a hill.
+_SHORT = 1.0
 
 
 def fit_model(
@@ -128,6 +130,11 @@ def _searched(
   """
   where = optimizer.where
   best, reached = ends.best_of(optimizer, [x for _, x in tried], report)
+  if optimizer.is_flat(best.entries):
+    # A long first step may have left the only hill: short ones may not.
+    start = tried[int(onp.argmax(reached))][1]
+    near = optimizer.polish(optimizer.maximize(start, _SHORT))
+    best = near if near.log_likelihood > best.log_likelihood else best
   best = ends.with_zeros(optimizer, best)
   names = [name for name, _ in tried]
   return dataclasses.replace(

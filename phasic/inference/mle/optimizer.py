@@ -121,8 +121,13 @@ class Optimizer(Generic[MapT]):
     _, gradient = self.likelihood.value_and_gradient(self.where, entries)
     return self.where.projected_gradient(entries, gradient)
 
-  def maximize(self, entries: onp.ndarray) -> Optimum:
-    """Maximizes from the given entries by L-BFGS-B; zeros stay zero."""
+  def maximize(self, entries: onp.ndarray, reach: float = _REACH) -> Optimum:
+    """Maximizes from the given entries by L-BFGS-B; zeros stay zero.
+
+    Args:
+      entries: where the search starts.
+      reach: by how much the first run may change free parameters.
+    """
     keep = self.where.is_inside(entries)
     log_likelihoods: list[float] = []
     end = search.End(entries, "", True)
@@ -133,20 +138,20 @@ class Optimizer(Generic[MapT]):
       free = inner.to_unconstrained(inner.entries)
       # Real numbers need no limit.
       is_real = inner.is_real[inner.has_free]
-      reach = onp.where(is_real, onp.inf, _REACH * 2.0**i)
+      limit = onp.where(is_real, onp.inf, reach * 2.0**i)
       low, high = self._free_bounds(inner)
       objective = self.objective(inner, free)
       end = search.quasi_newton(
         objective,
         free,
-        onp.maximum(low, free - reach),
-        onp.minimum(high, free + reach),
+        onp.maximum(low, free - limit),
+        onp.minimum(high, free + limit),
         self.max_steps,
         self.tolerance,
       )
       log_likelihoods += objective.values
       entries = self._updated(inner, end.free)
-      if onp.all(onp.abs(end.free - free) < reach):
+      if onp.all(onp.abs(end.free - free) < limit):
         break
     return self._optimum(entries, "L-BFGS-B", end, log_likelihoods)
 
@@ -180,6 +185,19 @@ class Optimizer(Generic[MapT]):
       self._bent = self.likelihood.hessian(inner, entries)
       self._bent_at = point
     return inner.unconstrained_hessian(entries, slopes, self._bent)
+
+  def is_flat(self, entries: onp.ndarray) -> bool:
+    """Returns whether the log likelihood does not bend in some direction."""
+    inner = self.inner(entries)
+    if not 0 < inner.num_free <= _MOST_SECOND:
+      return False
+    second = self.hessian(inner, inner.entries)
+    sizes = onp.abs(onp.diag(second))
+    if not onp.all(onp.isfinite(second)) or not onp.all(sizes > 0):
+      return True
+    units = 1.0 / onp.sqrt(sizes)
+    bends = onp.abs(onp.linalg.eigvalsh(second * units[:, None] * units))
+    return bool(onp.min(bends) <= _LEAST_BEND)
 
   def polish(self, optimum: Optimum) -> Optimum:
     """Refines an optimum by Newton steps, if there are few free parameters.

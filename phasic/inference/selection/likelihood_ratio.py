@@ -158,8 +158,8 @@ def _why_models_are_irregular(
   contains = larger.model.contains(smaller.model)
   if contains is False:
     return (
-      "the model of larger does not contain that of smaller, or at its boundary "
-      "alone"
+      "the model of smaller is no special case of that of larger inside its "
+      "bounds; compare aic of the fits"
     )
   others = set(smaller.statuses) - set(larger.statuses)
   if others and (contains is None or larger.fixed):

@@ -99,6 +99,10 @@ def simulate(
   rng = outcomes_lib.generator(known_seed)
   names = [str(x) for x in tables.column_names(visits, "visits")]
   others = [x for x in names if x not in (subject, time)]
+  if state in (*others, subject, time):
+    raise ValueError(
+      f"state is {state!r}, which is a column of visits: it must be another name"
+    )
   rows = panel_data.PanelData.from_table(
     visits, subject=subject, time=time, covariates=others
   )

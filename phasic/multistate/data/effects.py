@@ -81,6 +81,11 @@ def terms(
   """
   if effects is None:
     return ()
+  if not names:
+    raise ValueError(
+      f"{argument} is {raw_arguments.shown(effects)}: there are no {what} on which "
+      "it could act; leave it out"
+    )
   if not isinstance(effects, Mapping):
     _check_effect(argument, effects)
     return (Term(effects, tuple((x,) for x in names)),)

@@ -137,7 +137,9 @@ def covariate(table: TableLike, column: str) -> Any:
     "CategoricalDtype"
   )
   if is_categorical:
-    return getattr(given, "array", given)
+    # Levels of other rows may have been left over.
+    values: Any = getattr(given, "array", given)
+    return values.remove_unused_categories()
   if isinstance(given, (list, tuple)) and any(
     isinstance(x, str) for x in given
   ):

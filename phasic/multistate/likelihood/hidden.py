@@ -186,7 +186,10 @@ def read(
     for other, prob in _mapping(where, labels).items():
       label = _checked(where, other, states)
       if label == state:
-        continue
+        raise ValueError(
+          f"{where} has {state!r} itself: it must have wrong labels alone; the "
+          "right label has the rest of the probability"
+        )
       name = f"{label} | {state}"
       errors |= {name: (state, label)}
       probs |= {name: float(prob)}

@@ -14,6 +14,7 @@ from phasic import inference
 from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
+from phasic.internal import user_warnings
 from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
 from phasic.multistate.data import effects as effects_lib
@@ -28,6 +29,8 @@ from phasic.multistate.likelihood import m_steps
 from phasic.multistate.likelihood import nesting
 from phasic.multistate.likelihood import outcomes as outcomes_lib
 from phasic.multistate.likelihood import reading
+from phasic.multistate.likelihood import starts
+from phasic.multistate.states import chains
 from phasic.multistate.states import intensities as intensities_lib
 
 _REAL = (-math.inf, math.inf)
@@ -246,6 +249,39 @@ class MultiState(inference.LikelihoodModel):
     vars(model).pop("_kept", None)
     vars(model).update(_bound=bound)
     return model, layout
+
+  def start(
+    self, data: layouts.Layout, options: Mapping[str, object]
+  ) -> Parameters:
+    """Returns the parameters from which a fit starts.
+
+    Those are given rates, or the crude rates of the data if these have a larger
+    likelihood: far from the data it may be flat. Fixed rates are kept.
+
+    Args:
+      data: what `with_data` returned.
+      options: the options of `fit_mle`.
+    """
+    given = dict(self.parameters)
+    chain = self._spec.chain
+    fixed: Any = options.get("fixed") or ()
+    if not chain.starts or "rates" in fixed:
+      return given
+    crude = starts.crude_rates(
+      chains.with_starts(chain, {}), self._columns.data
+    )
+    held = onp.asarray([f"rates[{x}]" in fixed for x in chain.rates])
+    rates = onp.where(held, self._columns.rates, crude)
+    dtype = static.wide_float()
+    other = {**given, "rates": structures.as_array(rates, dtype, "rates")}
+    with user_warnings.searching():
+      near, far = (self._total(x, data) for x in (other, given))
+    return given if far >= near else other
+
+  def _total(self, parameters: Parameters, data: layouts.Layout) -> float:
+    """Computes the log likelihood on the host."""
+    terms = self.log_likelihood_terms(parameters, data)
+    return float(onp.sum(onp.asarray(static.concrete(terms))))
 
   def log_likelihood_terms(
     self, parameters: Parameters, data: layouts.Layout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import dataclasses
 from typing import NamedTuple
 
@@ -108,24 +108,34 @@ def read(spec: Spec, data: panel_data.PanelData) -> Read:
   _check_states(spec, data)
   _check_outcomes(spec, data)
   begins = onp.flatnonzero(onp.logical_not(data.is_first)) - 1
-  cuts = [x for x in spec.cuts if onp.any(data.times > x)]
-  if len(cuts) < len(spec.cuts):
+  cuts = spec.cuts
+  first, last = float(onp.min(data.times)), float(onp.max(data.times))
+  for cut in cuts:
+    if not first < cut < last:
+      raise ValueError(
+        f"cuts has {cut:g}: it must be within the times of the data, after "
+        f"{first:g} and before {last:g}"
+      )
+  if not len(begins) and spec.initial is None:
     raise ValueError(
-      f"cuts has {spec.cuts[len(cuts)]:g}: it must be before the last time of "
-      f"the data, {onp.max(data.times):g}"
+      "each subject has one row: there must be subjects with at least two, as the "
+      "likelihood is that of a row given the row before"
     )
-  table = _table(data, begins)
+  table = _table(data, begins, spec.effects, _FOLLOWED)
   columns = effects_lib.read(spec.effects, table, spec.chain.rates, cuts)
   pieces, designs = rows_lib.pieces(data, columns, table)
   errors = effects_lib.read(
     spec.errors,
-    _table(data, onp.arange(len(data.times))) if spec.errors else None,
+    _table(
+      data, onp.flatnonzero(_has_label(spec, data)), spec.errors, _LABELED
+    ),
     list(spec.hidden.errors),
   )
   emitted, misclassified, labels = _emissions(spec, data, errors)
   place = onp.full(len(data.times), -1)
   place[emitted] = onp.arange(len(emitted))
   rows = rows_lib.read(spec.chain, spec.hidden, data, place, pieces)
+  _check_first(spec, data, rows)
   emissions = None
   if len(emitted):
     emissions = labels._replace(masks=rows.masks[rows.mask[emitted]])
@@ -186,24 +196,88 @@ def _check_outcomes(spec: Spec, data: panel_data.PanelData) -> None:
       )
 
 
+# Where covariates must have a value, for messages.
+_FOLLOWED = (
+  "effects need it in each row that another one of the subject follows"
+)
+_LABELED = "misclassification_effects need it where a label is seen"
+
+
 def _table(
-  data: panel_data.PanelData, rows: onp.ndarray
+  data: panel_data.PanelData,
+  rows: onp.ndarray,
+  effects: Sequence[effects_lib.Term],
+  where: str,
 ) -> dict[str, onp.ndarray] | None:
-  """Returns the covariates of some rows; raises for a missing value."""
-  if not data.covariates:
+  """Returns the covariates of some rows that effects name; None without any.
+
+  Raises:
+    ValueError: a value is missing, or there is no covariate.
+  """
+  if not effects:
     return None
-  for name, column in data.covariates.items():
-    lost = tables.missing(column[rows]) if column.dtype.kind == "O" else None
+  if not data.covariates:
+    raise ValueError(
+      f"effects is {effects[0].effect!r}, and the data have no covariates: name "
+      "the columns in PanelData.from_table(..., covariates=[...])"
+    )
+  # A formula may name a column anywhere in its text.
+  table = {
+    name: column[rows]
+    for name, column in data.covariates.items()
+    if any(name in x.effect for x in effects)
+  }
+  for name, column in table.items():
+    lost = tables.missing(column) if column.dtype.kind == "O" else None
     if column.dtype.kind == "f":
-      lost = onp.isnan(column[rows])
+      lost = onp.isnan(column)
     if lost is not None and onp.any(lost):
       row = int(rows[int(onp.argmax(lost))])
       raise ValueError(
-        f"{data.label_of(row)} has no {name}: covariates must have a value in each "
-        "row that another one of the subject follows; fill it in, or leave the "
+        f"{data.label_of(row)} has no {name}: {where}; fill it in, or leave the "
         "row out"
       )
-  return {name: column[rows] for name, column in data.covariates.items()}
+  missing = [
+    x
+    for term in effects
+    if not isinstance(term.effect, str)
+    for x in term.effect
+    if x not in table
+  ]
+  if missing:
+    raise ValueError(
+      f"effects name {missing[0]!r}, which is no covariate of the data: it must be "
+      f"one of {', '.join(data.covariates)}; name columns in "
+      "PanelData.from_table(..., covariates=[...])"
+    )
+  return table
+
+
+def _has_label(spec: Spec, data: panel_data.PanelData) -> onp.ndarray:
+  """Returns whether a label that may be wrong is seen at a row, (n,)."""
+  seen = (data.states != "") & (data.kinds == panel_data.SEEN)
+  return seen & spec.hidden.has_errors
+
+
+def _check_first(
+  spec: Spec, data: panel_data.PanelData, rows: rows_lib.Rows
+) -> None:
+  """Raises ValueError for a first row that `initial_probs` make impossible."""
+  if spec.initial is None:
+    return
+  names = [
+    x
+    for x, prob in zip(spec.chain.states, spec.initial, strict=True)
+    if prob > 0
+  ]
+  possible = onp.matmul(rows.masks, spec.chain.in_states(names)) > 0
+  bad = data.is_first & onp.logical_not(possible[rows.mask])
+  if onp.any(bad):
+    row = int(onp.argmax(bad))
+    raise ValueError(
+      f"{data.label_of(row)} has {str(data.states[row]) or 'outcomes'!r} first: "
+      f"initial_probs allow only {', '.join(names)}; give the state a probability"
+    )
 
 
 def _emissions(
@@ -217,17 +291,18 @@ def _emissions(
   """
   hidden, chain = spec.hidden, spec.chain
   # Where nothing is known, or states rather than labels, all labels may be.
-  has_label = (data.states != "") & (data.kinds == panel_data.SEEN)
-  has_label = has_label & hidden.has_errors
+  has_label = _has_label(spec, data)
   wanted = has_label
   for name in hidden.outcomes:
     wanted = wanted | onp.logical_not(onp.isnan(data.outcomes[name]))
   rows = onp.flatnonzero(wanted)
-  table = _table(data, rows) if errors.designs else None
-  matrix = onp.zeros((len(rows), 0))
-  if errors.labels and len(rows):
-    matrix = errors.evaluate(table, len(rows), data.times[rows])
-    matrix = matrix[:, errors.places]
+  chosen = has_label[rows]
+  matrix = onp.zeros((len(rows), len(errors.labels)))
+  if errors.labels and onp.any(chosen):
+    labeled = rows[chosen]
+    table = _table(data, labeled, spec.errors, _LABELED)
+    known = errors.evaluate(table, len(labeled), data.times[labeled])
+    matrix[chosen] = known[:, errors.places]
   columns, design = onp.unique(matrix, axis=0, return_inverse=True)
   if not len(columns):
     columns = onp.zeros((1, len(errors.labels)))
@@ -236,7 +311,6 @@ def _emissions(
     [onp.isin(chain.states, rows_lib.possible(chain, data, x)) for x in names]
   )
   labels = onp.ones((len(rows), len(chain.states)))
-  chosen = has_label[rows]
   if onp.any(chosen):
     labels[chosen] = sets[onp.reshape(which, -1)[chosen]]
   return (

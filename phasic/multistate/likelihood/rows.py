@@ -193,6 +193,15 @@ def refuse(data: panel_data.PanelData, before: int, row: int) -> Any:
     how = ", whose time of entry is exact"
   if data.kinds[row] == panel_data.HELD:
     how = ", in one step as its time is exact"
+  if not data.states[row] and str(data.states[before]) in data.exact:
+    raise ValueError(
+      f"subject {label} has no state in row {int(data.rows[row])}, which says that "
+      f"none of {', '.join(data.exact)} had been entered, after {old} in row "
+      f"{int(data.rows[before])}: leave the row out"
+    )
+  outcomes = [x for x, y in data.outcomes.items() if not onp.isnan(y[row])]
+  if outcomes:
+    how += f", where {', '.join(outcomes)} has a value that not all states have"
   raise ValueError(
     f"subject {label} goes from {old} in row {int(data.rows[before])} to {new} in "
     f"row {int(data.rows[row])}{how}: the model has no such path; allow a "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from typing import Any
 
@@ -65,8 +65,8 @@ class Intensities:
     Args:
       transitions: for each state that can be left, the states to which it leads;
         or a mapping from these to names of rates.
-      rates: values at which a fit starts, by name of the rate; without them it
-        starts from crude rates of the data.
+      rates: values at which a fit starts, by name of the rate. Without them, or
+        where these are more likely, it starts from crude rates of the data.
       sojourns: distributions of the time in some states.
 
     Raises:
@@ -139,6 +139,11 @@ def _triples(transitions: Any) -> list[tuple[str, str, str]]:
   for key, targets in transitions.items():
     source = panel_columns.text(key, "a state")
     named = isinstance(targets, Mapping)
+    if isinstance(targets, str) or not isinstance(targets, Iterable):
+      raise TypeError(
+        f"transitions[{key!r}] is {raw_arguments.shown(targets)}: it must be a "
+        "list of states, or a mapping from states to names of rates"
+      )
     for target in panel_columns.names(f"transitions[{key!r}]", list(targets)):
       if target == source:
         raise ValueError(

@@ -12,6 +12,9 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.multistate.data import panel_columns
 
+# The largest number of phases of a state.
+_MOST_PHASES = 64
+
 
 class Shape(NamedTuple):
   """A phase-type distribution with mean one.
@@ -53,9 +56,9 @@ def read_shapes(
     count = raw_arguments.integer(
       f"sojourns[{state!r}]", x, "a number of phases or a distribution"
     )
-    if not 1 <= count <= 64:
+    if not 1 <= count <= _MOST_PHASES:
       raise ValueError(
-        f"sojourns[{state!r}] is {count}: it must be from 1 to 64"
+        f"sojourns[{state!r}] is {count}: it must be from 1 to {_MOST_PHASES}"
       )
     read |= {state: count}
   return read
@@ -72,6 +75,11 @@ def _shape_of(state: str, dist: distributions.Distribution) -> Shape:
   mean = float(onp.asarray(static.concrete(chain.mean())))
   entry = onp.asarray(static.concrete(chain.initial_probs), onp.float64)
   matrix = onp.asarray(static.concrete(chain.subgenerator), onp.float64)
+  if onp.shape(entry)[-1] > _MOST_PHASES:
+    raise ValueError(
+      f"sojourns[{state!r}] has {onp.shape(entry)[-1]} phases: it must have at most "
+      f"{_MOST_PHASES}; inference.match_moments makes a shape of few phases"
+    )
   if entry.ndim != 1:
     raise ValueError(
       f"sojourns[{state!r}] has batch shape {entry.shape[:-1]}: it must be one "

@@ -351,25 +351,31 @@ class FitTest(test_case.TestCase):
       self.assert_close(found, [known[0, 1], known[1, 0]], 1e-5)
 
   def test_far_starts_with_deaths(self):
-    """Two hundred visits of each subject, and an exact death."""
-    states = (["well", "well", "mild", "well", "mild", "mild", "severe"] * 29)[
-      :201
-    ]
-    table = {
-      "id": [0] * 202 + [1] * 202,
-      "t": [*(onp.arange(201) * 0.5), 100.3, *(onp.arange(201) * 0.4), 80.7],
-      "s": [*states, "dead", *states[::-1], "dead"],
+    """Two hundred visits of each subject, and exact deaths."""
+    model = multistate.MultiState(_ALLOWED)
+    names = multistate.Intensities(_ALLOWED).rates
+    visits = {
+      "id": onp.repeat(onp.arange(8), 200),
+      "t": onp.tile(onp.arange(200) * 0.5, 8),
     }
-    data = multistate.PanelData.from_table(
-      table, subject="id", time="t", state="s", exact=["dead"]
+    rates = [0.4, 0.01, 0.3, 0.5, 0.02, 0.6, 0.05]
+    rows = multistate.simulate(
+      model,
+      visits,
+      subject="id",
+      time="t",
+      start="well",
+      exact=["dead"],
+      parameters={"rates": dict(zip(names, rates, strict=True))},
+      seed=3,
     )
-    # All go back from "severe", so that the states mix.
-    allowed = {**_ALLOWED, "severe": ["mild", "well", "dead"]}
-    names = multistate.Intensities(allowed).rates
-    known = inference.fit_mle(multistate.MultiState(allowed), data)
+    data = multistate.PanelData.from_table(
+      rows, subject="id", time="t", state="state", exact=["dead"]
+    )
+    known = inference.fit_mle(model, data)
     for start in (1e-6, 1e6):
-      rates = multistate.Intensities(allowed, rates=dict.fromkeys(names, start))
-      fit = inference.fit_mle(multistate.MultiState(rates), data)
+      far = multistate.Intensities(_ALLOWED, rates=dict.fromkeys(names, start))
+      fit = inference.fit_mle(multistate.MultiState(far), data)
       self.assert_close(fit.log_likelihood, known.log_likelihood, 1e-9)
 
 

@@ -213,7 +213,7 @@ class RefusedModelsTest(test_case.TestCase):
       multistate.MultiState(_ALLOWED, **arguments)
 
   def test_late_cuts(self):
-    with self.assertRaisesRegex(ValueError, "before the last time"):
+    with self.assertRaisesRegex(ValueError, "before 2.5"):
       multistate.MultiState(_ALLOWED, cuts=[1.0, 5.0]).with_data(_read())
 
   def test_no_data(self):
