@@ -413,7 +413,7 @@ TESTS = {
         ],
         "rooms": [
             "inference/mle",
-            "multistate/likelihood"
+            "multistate/answers"
         ]
     },
     "multistate/hidden_tests": {
