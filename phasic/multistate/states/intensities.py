@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
@@ -139,7 +139,7 @@ def _triples(transitions: Any) -> list[tuple[str, str, str]]:
   for key, targets in transitions.items():
     source = panel_columns.text(key, "a state")
     named = isinstance(targets, Mapping)
-    if isinstance(targets, str) or not isinstance(targets, Iterable):
+    if isinstance(targets, str) or not hasattr(targets, "__iter__"):
       raise TypeError(
         f"transitions[{key!r}] is {raw_arguments.shown(targets)}: it must be a "
         "list of states, or a mapping from states to names of rates"
