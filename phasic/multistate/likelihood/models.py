@@ -15,7 +15,7 @@ from phasic.internal import raw_arguments
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal import user_warnings
-from phasic.internal.arrays import Array
+from phasic.internal.arrays import Array, ArrayLike
 from phasic.internal.tables import TableLike
 from phasic.multistate.data import effects as effects_lib
 from phasic.multistate.data import panel_data
@@ -339,7 +339,7 @@ class MultiState(inference.LikelihoodModel):
     """
     return m_steps.em_step(self._spec, self._columns, parameters, data)
 
-  def weights(self, data: layouts.Layout) -> Any:
+  def weights(self, data: layouts.Layout) -> ArrayLike | None:
     """Returns the weights of the subjects, ones."""
     return data.weights
 
