@@ -180,8 +180,8 @@ def check_shapes(
   """
   alpha = static.shape(initial_probs)
   if len(alpha) < 1:
-    raise ValueError("initial_probs is a scalar: it must have shape (..., p)")
-  _check_phases("initial_probs", alpha)
+    raise ValueError(f"{names[0]} is a scalar: it must have shape (..., p)")
+  _check_phases(names[0], alpha)
   if is_edges(subgenerator):
     if exit_rates is not None:
       raise ValueError(
@@ -191,7 +191,7 @@ def check_shapes(
     if isinstance(alpha[-1], int):
       edge_rates.check_range(subgenerator, alpha[-1])
     batches = [
-      ("initial_probs", alpha[:-1]),
+      (names[0], alpha[:-1]),
       ("parameters", static.shape(subgenerator.parameters)[:-1]),
     ]
   else:
@@ -221,16 +221,16 @@ def _check_dense(
   _check_phases(name, matrix)
   if _differ(alpha[-1], matrix[-1]):
     raise ValueError(
-      f"initial_probs has shape {alpha} and {name} {matrix}: the number "
+      f"{names[0]} has shape {alpha} and {name} {matrix}: the number "
       "of phases p must agree in (..., p) and (..., p, p)"
     )
-  batches = [("initial_probs", alpha[:-1]), (name, matrix[:-2])]
+  batches = [(names[0], alpha[:-1]), (name, matrix[:-2])]
   if exit_rates is not None:
     exits = static.shape(exit_rates)
     if len(exits) < 1 or _differ(exits[-1], alpha[-1]):
       raise ValueError(
         f"{exit_name} has shape {exits}: it must be (..., p) with p = "
-        f"{alpha[-1]}, as in initial_probs"
+        f"{alpha[-1]}, as in {names[0]}"
       )
     batches.append((exit_name, exits[:-1]))
   return batches

@@ -69,8 +69,6 @@ def expm_multiply(
   converted = operands.convert(
     vectors, subgenerator, value, exit_rates, None, names=names
   )
-  if static.rank(converted[0]) == 0:
-    raise ValueError("vectors is a scalar: it must have shape (..., p)")
   operands.canonical(converted, names)  # Raises if shapes do not broadcast.
   vectors, matrix, times, exits, _ = converted
   wide = static.wide_float()
