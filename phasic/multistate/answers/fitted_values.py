@@ -14,6 +14,7 @@ from phasic.internal.tables import TableLike
 from phasic.multistate.answers import rate_tables
 from phasic.multistate.data import panel_columns
 from phasic.multistate.likelihood import initial_states
+from phasic.multistate.likelihood import likelihoods
 from phasic.multistate.likelihood import models
 
 
@@ -181,7 +182,7 @@ def label_probs(
     logs = hidden.log_label_probs(
       odds,
       parameters.get("misclassification_effects"),
-      rate_tables.like(columns, odds),
+      likelihoods.like(columns, odds),
       errors.incidence,
     )
     return table.shaped(np.exp(logs))
@@ -248,7 +249,7 @@ def initial_state_probs(
     logs = initial_states.log_probs(
       spec, parameters.get("initial_probs"), dtype
     )
-    by_state = np.matmul(np.exp(logs)[None], rate_tables.like(members, logs))
+    by_state = np.matmul(np.exp(logs)[None], likelihoods.like(members, logs))
     return np.where(certain, 1.0, by_state[0])
 
   return fit.confidence_interval(

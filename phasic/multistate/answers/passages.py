@@ -16,6 +16,7 @@ from phasic.internal.arrays import Array
 from phasic.internal.tables import TableLike
 from phasic.multistate.answers import rate_tables
 from phasic.multistate.data import panel_columns
+from phasic.multistate.likelihood import likelihoods
 from phasic.multistate.likelihood import models
 from phasic.multistate.states import chains
 
@@ -75,7 +76,7 @@ def sojourn_times(
       chain, rates[:, None, :], chain.targets_while_held()
     )
     by_phase = math_lib.phase_type.expected_sojourn_times(
-      rate_tables.like(stays, rates), held
+      likelihoods.like(stays, rates), held
     )
     sums = np.sum(by_phase, axis=-1)
     return table.shaped(np.where(table.is_absorbing, math.inf, sums))
@@ -147,9 +148,9 @@ def next_state_probs(
       chain, rates[:, None, :], chain.targets_while_held()
     )
     jumps = math_lib.phase_type.expected_jumps(
-      rate_tables.like(stays, rates), held
+      likelihoods.like(stays, rates), held
     )
-    by_state = np.matmul(jumps, rate_tables.like(enters, rates))
+    by_state = np.matmul(jumps, likelihoods.like(enters, rates))
     # Exactly one, without a slope.
     return table.shaped(np.where(certain, 1.0, by_state))
 
@@ -221,7 +222,7 @@ def passage_times(
     rates = table.edge_rates(parameters, at)
     passage = rate_tables.edges(chain, rates[:, None, :], targets)
     by_phase = math_lib.phase_type.expected_sojourn_times(
-      rate_tables.like(starts, rates), passage
+      likelihoods.like(starts, rates), passage
     )
     sums = np.sum(by_phase, axis=-1)
     return table.shaped(np.where(there, 0.0, np.where(misses, math.inf, sums)))
@@ -302,7 +303,7 @@ def length_of_stay(
 
   def stays(parameters: models.Parameters) -> Array:
     masses = np.broadcast_to(
-      rate_tables.like(starts, parameters["rates"]),
+      likelihoods.like(starts, parameters["rates"]),
       (table.num_rows, *onp.shape(starts)),
     )
     parts: list[Array] = []
@@ -312,9 +313,9 @@ def length_of_stay(
         parts.append(_until_closed(table, closed, masses, rates))
         break
       edges = rate_tables.edges(table.chain, rates[:, None, :])
-      at = rate_tables.like(onp.asarray(span), rates)
+      at = likelihoods.like(onp.asarray(span), rates)
       stay = math_lib.phase_type.accumulated_reward_means(
-        at, rate_tables.like(table.members, rates), masses, edges
+        at, likelihoods.like(table.members, rates), masses, edges
       )
       parts.append(stay)
       masses = math_lib.phase_type.occupancy(at, masses, edges)
@@ -404,4 +405,4 @@ def _until_closed(
     np.where(closed, 0.0, masses),
     rate_tables.edges(chain, rates[:, None, :], targets),
   )
-  return np.matmul(by_phase, rate_tables.like(table.members, rates))
+  return np.matmul(by_phase, likelihoods.like(table.members, rates))

@@ -147,7 +147,7 @@ def prevalence(
 
   def shares(parameters: models.Parameters) -> Array:
     by_item = _item_probs(spec, bound, plan, parameters)
-    return np.matmul(rate_tables.like(plan.weights * scale, by_item), by_item)
+    return np.matmul(likelihoods.like(plan.weights * scale, by_item), by_item)
 
   interval = fit.confidence_interval(
     shares, confidence_level=confidence_level, bounds=(0.0, 1.0)
@@ -348,10 +348,10 @@ def _item_probs(
     chain,
     rates,
     parameters.get("effects"),
-    rate_tables.like(plan.columns, rates),
+    likelihoods.like(plan.columns, rates),
     bound.effects.incidence,
   )
-  units = rate_tables.like(onp.eye(p)[None], rates)
+  units = likelihoods.like(onp.eye(p)[None], rates)
   matrices, moves = units, onp.zeros_like(plan.moves)
   if plan.steps:
     groups, lengths, places = layouts.grouped(
@@ -364,7 +364,7 @@ def _item_probs(
     probs = rate_tables.phase_probs(chain, chosen, lengths)
     matrices = np.concatenate([np.reshape(probs, (-1, p, p)), units], axis=0)
     moves = onp.append(places, onp.size(lengths))[plan.moves]
-  starts = rate_tables.like(chain.start_rows[p:], rates)
+  starts = likelihoods.like(chain.start_rows[p:], rates)
   if spec.initial is not None:
     logs = initial_states.log_probs(
       spec, parameters.get("initial_probs"), static.dtype_name(rates)
@@ -375,7 +375,7 @@ def _item_probs(
     step = np.take(matrices, move, axis=0)
     masses = np.matmul(masses[:, None, :], step)[:, 0, :]
   members = onp.eye(len(chain.states))[chain.state_of]
-  by_state = np.matmul(masses, rate_tables.like(members, rates))
+  by_state = np.matmul(masses, likelihoods.like(members, rates))
   by_item = np.take(by_state, plan.path, axis=0)
   if not hidden.has_errors:
     return by_item
@@ -383,7 +383,7 @@ def _item_probs(
     hidden.log_label_probs(
       parameters["misclassification"],
       parameters.get("misclassification_effects"),
-      rate_tables.like(plan.labels, rates),
+      likelihoods.like(plan.labels, rates),
       bound.errors.incidence,
     )
   )

@@ -221,11 +221,6 @@ def edges(
   )
 
 
-def like(x: object, array: Array) -> Array:
-  """Converts host values to an array of the dtype of another one."""
-  return structures.cast(x, static.dtype_name(array))
-
-
 def phase_probs(chain: chains.Chain, rates: Array, times: onp.ndarray) -> Array:
   """Computes exp(Q t) between phases, (..., t, p, p).
 
@@ -235,7 +230,7 @@ def phase_probs(chain: chains.Chain, rates: Array, times: onp.ndarray) -> Array:
     times: (..., t).
   """
   return math_lib.phase_type.transition_probs(
-    like(times, rates),
+    likelihoods.like(times, rates),
     edges(chain, rates[..., None, :]),
     None,
     chain.num_phases,

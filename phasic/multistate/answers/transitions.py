@@ -9,6 +9,7 @@ from phasic import inference
 from phasic.internal.arrays import Array, ArrayLike
 from phasic.internal.tables import TableLike
 from phasic.multistate.answers import rate_tables
+from phasic.multistate.likelihood import likelihoods
 from phasic.multistate.likelihood import models
 
 
@@ -75,11 +76,11 @@ def pmatrix(
 
   def probs(parameters: models.Parameters) -> Array:
     by_phase = rate_tables.probs_along(table, parameters, pieces)
-    first = rate_tables.like(table.starts, by_phase)
-    members = rate_tables.like(table.members, by_phase)
+    first = likelihoods.like(table.starts, by_phase)
+    members = likelihoods.like(table.members, by_phase)
     by_state = np.matmul(np.matmul(first, by_phase), members)
     # An absorbing state is not left: exactly, without a slope.
-    units = rate_tables.like(onp.eye(s), by_phase)
+    units = likelihoods.like(onp.eye(s), by_phase)
     by_state = np.where(table.is_absorbing[:, None], units, by_state)
     shape = (table.num_rows, *onp.shape(lengths), s, s)
     return table.shaped(np.reshape(by_state, shape))
@@ -137,15 +138,14 @@ def qmatrix(
   at = rate_tables.time_of("time", time, least=-onp.inf)
   chain = table.chain
   p = chain.num_phases
-  places = onp.asarray(chain.sources, int) * p + onp.asarray(chain.targets, int)
-  leaves = onp.asarray(chain.sources, int) * (p + 1)
-  unit = onp.eye(p * p)
-  spread = unit[places] + unit[leaves]
+  # The diagonal has the sums of rows.
+  diagonal = chain.from_source[:, :, None] * onp.eye(p)
+  spread = chain.cells + onp.reshape(diagonal, (-1, p * p))
 
   # Of the diagonal the absolute value, so that all have one range.
   def intensities(parameters: models.Parameters) -> Array:
     rates = table.edge_rates(parameters, at)
-    matrices = np.matmul(rates, rate_tables.like(spread, rates))
+    matrices = np.matmul(rates, likelihoods.like(spread, rates))
     return table.shaped(np.reshape(matrices, (table.num_rows, p, p)))
 
   sizes = fit.confidence_interval(

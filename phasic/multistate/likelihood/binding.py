@@ -37,6 +37,7 @@ def layout(
   """
   _check_held(chain, data)
   is_single = _are_single(data, rows, is_random)
+  jumps = rows_lib.jumps_of(chain, data)
   blocks: dict[bool, list[layouts.Intervals]] = {False: [], True: []}
   index: list[onp.ndarray] = []
   subjects: list[onp.ndarray] = []
@@ -46,13 +47,13 @@ def layout(
     ends = onp.flatnonzero(chosen)
     if not len(ends):
       continue
-    leads = _leads(chain, data, rows, ends, held)
+    leads = _leads(chain, data, rows, jumps, ends, held)
     _, part = onp.unique(leads, axis=0, return_inverse=True)
     part = onp.reshape(part, -1)
     for number in range(int(onp.max(part)) + 1):
       members = ends[part == number]
       closed = onp.logical_not(leads[int(onp.argmax(part == number))])
-      block, places = _intervals(chain, data, rows, members, held, closed)
+      block, places = _intervals(chain, rows, jumps, members, held, closed)
       index.append(places + offset)
       subjects.append(data.subject[members])
       offset += onp.size(block.times)
@@ -117,8 +118,8 @@ def _are_single(
 
 def _intervals(
   chain: chains.Chain,
-  data: panel_data.PanelData,
   rows: rows_lib.Rows,
+  jumps_of: tuple[onp.ndarray, onp.ndarray],
   ends: onp.ndarray,
   held: bool,
   closed: onp.ndarray,
@@ -127,8 +128,8 @@ def _intervals(
 
   Args:
     chain: the chain.
-    data: the data.
-    rows: what its rows say.
+    rows: what the rows of the data say.
+    jumps_of: the states that are entered, and the edges there, see `rows`.
     ends: the rows.
     held: whether the state is held.
     closed: phases from which no path leads to an end, (p,).
@@ -137,7 +138,7 @@ def _intervals(
     The intervals, and the places of their values.
   """
   p, num_states = chain.num_phases, len(chain.states)
-  entered, edges_of = rows_lib.jumps_of(chain, data)
+  entered, edges_of = jumps_of
   start = rows.phase[ends - 1]
   # The end is the entry of a state, or a set of phases.
   end = onp.where(
@@ -151,7 +152,7 @@ def _intervals(
   start = row_keys // size % p
   jumps = end < num_states
   mask = onp.where(jumps, 0, end - num_states)
-  targets = chain.targets_while_held() if held else chain.targets
+  targets = chain.targets_of(held)
   closed = onp.append(closed, True)
   block = layouts.Intervals(
     design=onp.asarray(row_keys // size // p, onp.int32),
@@ -168,6 +169,7 @@ def _leads(
   chain: chains.Chain,
   data: panel_data.PanelData,
   rows: rows_lib.Rows,
+  jumps_of: tuple[onp.ndarray, onp.ndarray],
   ends: onp.ndarray,
   held: bool,
 ) -> onp.ndarray:
@@ -177,7 +179,7 @@ def _leads(
     ValueError: there is none from the phase at the row before.
   """
   reached = chain.reached(held) * 1.0
-  entered, edges_of = rows_lib.jumps_of(chain, data)
+  entered, edges_of = jumps_of
   exits = onp.matmul(edges_of, chain.from_source)
   jumps = (entered[ends] >= 0)[:, None]
   sets = onp.where(jumps, exits[entered[ends]], rows.masks[rows.mask[ends]])

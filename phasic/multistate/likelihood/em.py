@@ -139,7 +139,7 @@ class _Sums:
     rates = self._rates[bridges.design]
     # While a state is held, a path that leaves it never ends.
     size = p + held
-    targets = chain.targets_while_held() if held else chain.targets
+    targets = chain.targets_of(held)
     eps = static.finfo_eps(static.wide_float()) ** 2
     tiny = eps * onp.max(rates, axis=-1, keepdims=True) * end
     edges = math_lib.EdgeRates(

@@ -43,12 +43,12 @@ def edge_rates(
   by_row = rates[None]
   if effects is not None:
     by_row = by_row * np.exp(
-      np.matmul(columns * effects, _like(incidence, rates))
+      np.matmul(columns * effects, like(incidence, rates))
     )
   if chain.is_plain:
     return by_row
-  weighted = np.matmul(by_row, _like(onp.transpose(chain.coefficients), rates))
-  return weighted + _like(chain.constants, rates)
+  weighted = np.matmul(by_row, like(onp.transpose(chain.coefficients), rates))
+  return weighted + like(chain.constants, rates)
 
 
 def log_terms(
@@ -82,7 +82,8 @@ def log_terms(
   return array_ops.segment_sum(chosen, layout.subject, size)
 
 
-def _like(x: Any, array: Array) -> Array:
+def like(x: object, array: Array) -> Array:
+  """Converts host values to an array of the dtype of another one."""
   return structures.cast(x, static.dtype_name(array))
 
 
@@ -99,21 +100,21 @@ def _of_intervals(
 ) -> Array:
   """Computes log e_i exp(Q t) w of intervals, in a flat array."""
   chosen = np.take(rates, intervals.design, axis=0)
-  exits = _like(intervals.exits, rates)
-  sources = _like(chain.from_source, rates)
+  exits = like(intervals.exits, rates)
+  sources = like(chain.from_source, rates)
   # Where a phase has no exit, the slope of its weight may overflow.
   weights = np.where(
     np.matmul(exits, sources) > 0.0,
     np.matmul(chosen * exits, sources),
-    _like(intervals.weights, rates),
+    like(intervals.weights, rates),
   )
   is_one = static.shape(rates)[0] == 1
   chosen = rates[0] if is_one else chosen[:, None]
   edges = _edges(chain, intervals.targets, chosen)
   values = math_lib.phase_type.log_phase_expectation(
-    _like(intervals.times, rates),
+    like(intervals.times, rates),
     weights[:, None],
-    _like(intervals.initial, rates)[:, None],
+    like(intervals.initial, rates)[:, None],
     edges,
   )
   return np.reshape(values, (-1,))
@@ -125,17 +126,16 @@ def log_matrices(
   """Computes log exp(Q t) for all steps, (g n, p, p)."""
   p = chain.num_phases
   pairs = onp.nonzero(chain.reached(held))
-  units = _like(onp.eye(p), rates)
+  units = like(onp.eye(p), rates)
   is_one = static.shape(rates)[0] == 1
   chosen = rates[0] if is_one else np.take(rates, steps.design, axis=0)
-  targets = chain.targets_while_held() if held else chain.targets
   values = math_lib.phase_type.log_phase_expectation(
-    _like(steps.times, rates)[:, None],
+    like(steps.times, rates)[:, None],
     np.take(units, pairs[1], axis=0)[:, None],
     np.take(units, pairs[0], axis=0)[:, None],
     _edges(
       chain,
-      onp.asarray(targets, onp.int32),
+      onp.asarray(chain.targets_of(held), onp.int32),
       chosen if is_one else chosen[:, None, None],
     ),
   )
@@ -158,9 +158,8 @@ def _log_jumps(
 ) -> Array:
   """Computes logs of rates between phases, (k, p, p), for jumps."""
   p = chain.num_phases
-  places = onp.asarray(chain.sources, int) * p + onp.asarray(chain.targets, int)
-  chosen = np.take(rates, jumps.design, axis=0) * _like(jumps.edges, rates)
-  matrices = np.matmul(chosen, _like(onp.eye(p * p)[places], rates))
+  chosen = np.take(rates, jumps.design, axis=0) * like(jumps.edges, rates)
+  matrices = np.matmul(chosen, like(chain.cells, rates))
   return np.reshape(_log(matrices), (-1, p, p))
 
 
@@ -193,11 +192,11 @@ def path_tables(
     tables.append(log_matrices(chain, paths.held, rates, True))
   if paths.jumps is not None:
     tables.append(_log_jumps(chain, paths.jumps, rates))
-  tables.append(_log(_like(onp.eye(chain.num_phases)[None], rates)))
-  weights = _log(_like(paths.masks, rates))
+  tables.append(_log(like(onp.eye(chain.num_phases)[None], rates)))
+  weights = _log(like(paths.masks, rates))
   if log_emissions is not None:
     weights = np.concatenate([weights, log_emissions], axis=0)
-  starts = _log(_like(chain.start_rows, rates))
+  starts = _log(like(chain.start_rows, rates))
   if log_initial is not None:
     starts = np.concatenate([starts, log_initial[None]], axis=0)
   first = np.take(starts, paths.start, axis=0)

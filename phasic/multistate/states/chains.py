@@ -87,9 +87,22 @@ class Chain:
     inside = self.in_states(states)[self.targets]
     return inside * self.leaves_state
 
+  @functools.cached_property
+  def cells(self) -> onp.ndarray:
+    """One in the cell i p + j of the edge from phase i to phase j, (m, p p)."""
+    p, m = self.num_phases, len(self.sources)
+    cells = onp.zeros((m, p * p))
+    places = onp.asarray(self.sources, int) * p + onp.asarray(self.targets, int)
+    cells[onp.arange(m), places] = 1.0
+    return cells
+
   def targets_while_held(self) -> onp.ndarray:
     """Returns targets with absorption, p, in place of other states, (m,)."""
     return onp.where(self.leaves_state, self.num_phases, self.targets)
+
+  def targets_of(self, held: bool) -> onp.ndarray:
+    """Returns the targets, (m,), `targets_while_held` if `held`."""
+    return self.targets_while_held() if held else self.targets
 
   def reached(self, held: bool) -> onp.ndarray:
     """Returns whether paths lead from phase i to phase j, (p, p).
@@ -97,6 +110,15 @@ class Chain:
     Args:
       held: whether paths stay in their state.
     """
+    return self._reached[held]
+
+  @functools.cached_property
+  def _reached(self) -> tuple[onp.ndarray, onp.ndarray]:
+    """What `reached` returns: of free paths, and of those that stay."""
+    return self._closure(False), self._closure(True)
+
+  def _closure(self, held: bool) -> onp.ndarray:
+    """Computes `reached`."""
     p = self.num_phases
     reach = onp.eye(p, dtype=bool)
     use = onp.logical_not(self.leaves_state) if held else slice(None)
