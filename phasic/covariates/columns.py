@@ -8,6 +8,7 @@ import numpy as onp
 
 from phasic.internal import raw_arguments
 from phasic.internal import tables
+from phasic.internal import user_warnings
 from phasic.internal.tables import TableLike
 
 # For messages, what columns hold that are neither numbers nor text, by NumPy's
@@ -20,6 +21,9 @@ _REFUSED = {
   "c": "complex numbers: it must hold real numbers or text",
   "m": "durations: divide by a unit of time",
 }
+
+# Labels that are numbers are taken as codes of categories up to this many.
+_MOST_NUMBERED = 10
 
 
 def column(
@@ -115,7 +119,30 @@ def read(covariates: TableLike, name: str) -> onp.ndarray:
     raise TypeError(f"column {name!r} holds {_REFUSED[kind]}")
   if kind == "f":
     check_finite(name, values)
+  if kind in "TU" and not is_categorical(covariates, name):
+    _check_text(name, values)
   return values
+
+
+def _check_text(name: str, values: onp.ndarray) -> None:
+  """Refuses empty labels, and says if labels look like numbers."""
+  bare = onp.strings.strip(values)
+  check_rows(name, values, bare == "", "have a label")
+  levels = onp.unique(bare)
+  if len(levels) > _MOST_NUMBERED and all(map(_is_number, entries(levels))):
+    user_warnings.warn(
+      f"column {name!r} is text, and its {len(levels)} labels are numbers, such "
+      f"as {entries(levels)[0]!r}: each has an effect of its own; convert the "
+      "column to numbers, or to categories if labels are meant"
+    )
+
+
+def _is_number(label: object) -> bool:
+  try:
+    float(str(label))
+  except ValueError:
+    return False
+  return True
 
 
 def check_finite(name: str, values: onp.ndarray) -> None:

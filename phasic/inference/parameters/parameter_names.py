@@ -111,6 +111,7 @@ class PartNames:
       elif not self._distributions:
         raise ValueError(
           f"fixed has {name!r}: there is no such parameter; the parameters are "
-          f"{', '.join(self._arrays)}"
+          f"{', '.join(self._arrays)}, with the entries "
+          f"{', '.join(self._numbers[:20])}"
         )
     return kept

@@ -12,6 +12,7 @@ import numpy as onp
 from phasic import inference
 from phasic.internal import frameworks
 from phasic.internal import raw_arguments
+from phasic.internal import user_warnings
 from phasic.multistate.answers import rate_tables
 from phasic.multistate.answers import transition_groups
 from phasic.multistate.data import panel_columns
@@ -22,6 +23,9 @@ from phasic.multistate.states import chains
 
 # Transition probabilities that are computed at once.
 _MOST_NUMBERS = 4_000_000
+# The chi-squared distributions are rough where more than this share of the
+# expected numbers is below `_FEW`.
+_MOST_SMALL, _FEW = 0.2, 5
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -360,6 +364,12 @@ def _tested(
     float(special.gammaincc(x / 2.0, statistic / 2.0)) if x else 0.0
     for x in (least, most)
   ]
+  small = int(onp.sum(expected[cells] < _FEW))
+  if small > _MOST_SMALL * onp.sum(cells):
+    user_warnings.warn(
+      f"{small} of {int(onp.sum(cells))} expected numbers are below {_FEW}: the "
+      "p-values are rough; take fewer groups"
+    )
   kept = onp.any(sources, axis=-1)
   return PearsonTest(
     statistic=statistic,

@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import warnings
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -116,6 +117,26 @@ class ColumnsTest(test_case.TestCase):
     for name in table.columns:
       with self.assertRaisesRegex(ValueError, rf"'{name}' is .* in row 1: "):
         covariates.column(table, name)
+
+  def test_labels_that_look_like_numbers(self):
+    ages = [str(age) for age in range(40, 51)]
+    with warnings.catch_warnings():
+      warnings.simplefilter("error")
+      covariates.column({"grade": ages[:10]}, "grade")
+      covariates.column({"sex": [*ages, "other"]}, "sex")
+      labels = {"age": pandas.Categorical(ages)}
+      self.assertEqual(self._column(labels, "age", "U"), ages)
+    with self.assertWarnsRegex(
+      RuntimeWarning, "'age' is text, and its 11 labels are numbers, .*'40'"
+    ):
+      covariates.column({"age": ages}, "age")
+
+  @parameterized.parameters("", "  ")
+  def test_an_empty_label_is_refused(self, label):
+    with self.assertRaisesRegex(
+      ValueError, rf"'sex' is '{label}' in row 1: it must have a label .*\[1\]"
+    ):
+      covariates.column({"sex": ["f", label]}, "sex")
 
   @parameterized.parameters(
     ("data.csv", "read the file first"),

@@ -245,6 +245,12 @@ class GoodnessOfFitTest(test_case.TestCase):
     # What follows the set does not count.
     self.assertEqual(test.num_left_out, 1)
 
+  def test_small_expected_numbers_are_said(self):
+    with self.assertWarnsRegex(
+      RuntimeWarning, r"\d+ of \d+ expected numbers are below 5: .* rough"
+    ):
+      multistate.pearson(_fit(), **dict.fromkeys(_GROUPS, 4))
+
   def test_prints(self):
     test = multistate.pearson(_fit(), **dict.fromkeys(_GROUPS, 1))
     lines = str(test).splitlines()
