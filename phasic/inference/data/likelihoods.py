@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as onp
@@ -18,6 +19,9 @@ from phasic.inference.parameters.host_values import host_values
 Map = unconstrained_map.UnconstrainedMap
 MapT = TypeVar("MapT", bound=Map)
 _InnerT = TypeVar("_InnerT", bound=Map, contravariant=True)
+
+# Entries that differ by this fraction are equal but for rounding.
+_SAME = 1e-15
 
 
 class Likelihood(Protocol[_InnerT]):
@@ -55,6 +59,33 @@ class Likelihood(Protocol[_InnerT]):
     """Returns whether a model with these entries is valid; some are zero."""
 
 
+class LastHessian:
+  """The Hessian that was computed last, and where.
+
+  The search for a maximum, the judgment of its end and standard errors ask for
+  it at the same point.
+  """
+
+  def __init__(self) -> None:
+    self._point = onp.zeros(0)
+    self._known = onp.zeros((0, 0))
+
+  def known(
+    self,
+    inner: Map,
+    entries: onp.ndarray,
+    compute: Callable[[], onp.ndarray],
+  ) -> onp.ndarray:
+    """Returns the Hessian; computes it if the point differs beyond rounding."""
+    point = onp.concatenate([inner.indices, inner.embedded(entries)])
+    is_known = onp.shape(point) == onp.shape(self._point) and onp.all(
+      onp.abs(point - self._point) <= _SAME * onp.abs(point)
+    )
+    if not is_known:
+      self._known, self._point = compute(), point
+    return self._known
+
+
 class DataLikelihood:
   """The log likelihood of observations under a distribution."""
 
@@ -68,6 +99,7 @@ class DataLikelihood:
     _, _, self.weights = observations_lib.host_arrays(observations)
     self.total = float(onp.sum(self.weights))
     self.dtype = where.distribution.dtype
+    self._last = LastHessian()
 
   def value(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
@@ -89,7 +121,13 @@ class DataLikelihood:
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray
   ) -> onp.ndarray:
     """Computes the Hessian of the log likelihood in k entries."""
-    return likelihood_derivatives.hessian(inner, entries, self._observations)
+    return self._last.known(
+      inner,
+      entries,
+      lambda: likelihood_derivatives.hessian(
+        inner, entries, self._observations
+      ),
+    )
 
   def scores(
     self, inner: coordinates_lib.Coordinates, entries: onp.ndarray

@@ -85,6 +85,7 @@ class WrittenLikelihood:
     self._starts = starts
     self._compiled = compiled
     self._data = data
+    self._last = likelihoods.LastHessian()
 
   def value(self, inner: Form, entries: onp.ndarray) -> float:
     """Computes the log likelihood; -inf if the user's function raises.
@@ -109,9 +110,12 @@ class WrittenLikelihood:
   def hessian(self, inner: Form, entries: onp.ndarray) -> onp.ndarray:
     """Computes the Hessian of the log likelihood in k entries."""
     units = self._units()
-    return likelihood_derivatives.symmetric(
-      inner,
-      lambda i: self._called(self._compiled.bent, inner, entries, units[i]),
+
+    def row(i: int) -> ArrayLike:
+      return self._called(self._compiled.bent, inner, entries, units[i])
+
+    return self._last.known(
+      inner, entries, lambda: likelihood_derivatives.symmetric(inner, row)
     )
 
   def scores(self, inner: Form, entries: onp.ndarray) -> onp.ndarray:

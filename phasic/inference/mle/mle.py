@@ -18,6 +18,7 @@ from phasic.inference.mle import suggestions
 from phasic.inference.mle.options import FitOptions
 from phasic.inference.parameters import coordinates as coordinates_lib
 from phasic.inference.parameters import limits as limits_lib
+from phasic.inference.results import estimates
 from phasic.inference.results import fits
 from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
@@ -161,9 +162,10 @@ def fit_mle(
     start = onp.clip(where.entries, low, high)
   starts_lib.check_start(where, start, observations)
   starts_lib.check_slopes(where, start, observations)
+  likelihood = likelihoods.DataLikelihood(where, observations)
   optimizer = optimizer_lib.Optimizer(
     where,
-    likelihoods.DataLikelihood(where, observations),
+    likelihood,
     low,
     high,
     max_steps,
@@ -185,7 +187,7 @@ def fit_mle(
   dist_found = where.distribution_at(best.entries).copy(
     validate_args=dist.validate_args
   )
-  return fits.Fit(
+  fit = fits.Fit(
     distribution=dist_found,
     log_likelihood=best.log_likelihood,
     observations=observations,
@@ -199,6 +201,7 @@ def fit_mle(
     bounds={name: tuple(pair) for name, pair in (bounds or {}).items()},
     at_bounds=limits_lib.at_bounds(where, best.entries, low, high),
   )
+  return estimates.with_likelihood(fit, likelihood)
 
 
 def _as_it_is(

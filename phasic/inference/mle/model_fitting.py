@@ -16,6 +16,7 @@ from phasic.inference.mle import suggestions
 from phasic.inference.mle.options import FitOptions
 from phasic.inference.parameters import limits as limits_lib
 from phasic.inference.parameters import parameter_sets
+from phasic.inference.results import estimates
 from phasic.inference.results import model_fits
 from phasic.inference.starts import starts as starts_lib
 from phasic.internal import progress_bars
@@ -137,13 +138,14 @@ def _searched(
     best = near if near.log_likelihood > best.log_likelihood else best
   best = ends.with_zeros(optimizer, best)
   names = [name for name, _ in tried]
-  return dataclasses.replace(
+  found = dataclasses.replace(
     fit,
     parameters=where.value_at(where.array(best.entries)),
     log_likelihood=likelihood.unpenalized(where, best.entries),
     record=ends.record(optimizer, best, tolerance, reached, names),
     at_bounds=limits_lib.at_bounds(where, best.entries, where.low, where.high),
   )
+  return estimates.with_likelihood(found, likelihood)
 
 
 def starts(

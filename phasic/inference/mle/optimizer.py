@@ -26,10 +26,9 @@ _NEWTON_STEPS = 50
 _BENDS_UP = 1e-3
 _ESCAPES = (1.0, 0.3, 0.1, 0.03)
 _MOST_SADDLES = 5
-# A last Newton step is this short, in logarithms or units of real numbers; and
-# it is made only where the log likelihood bends down in all directions, relative
-# to how it bends along each parameter.
-_SHARP, _LEAST_BEND = 1e-4, 1e-8
+# The log likelihood is flat where it bends less than this in some direction,
+# relative to how it bends along each parameter.
+_LEAST_BEND = 1e-8
 # The rounding error of a log likelihood, in machine epsilons of its size.
 _ROUNDING = 100.0
 # An entry within this relative distance of a bound is set to the bound.
@@ -88,11 +87,10 @@ class Optimizer(Generic[MapT]):
     self.max_steps = max_steps
     self.tolerance = tolerance
     self.num_evaluations = 0
-    # The last results are cached: optimizers end, and take second derivatives,
-    # at points at which they have just evaluated the log likelihood.
-    self._point = self._bent_at = onp.zeros(0)
+    # The last result is cached: optimizers end, and take second derivatives, at
+    # points at which they have just evaluated the log likelihood.
+    self._point = onp.zeros(0)
     self._last = (onp.nan, onp.zeros(0))
-    self._bent = onp.zeros((0, 0))
 
   def value(self, entries: onp.ndarray) -> float:
     """Computes the log likelihood for entries, some of which may be zero."""
@@ -180,11 +178,8 @@ class Optimizer(Generic[MapT]):
   def hessian(self, inner: MapT, entries: onp.ndarray) -> onp.ndarray:
     """Computes the Hessian of the log likelihood in d free parameters."""
     _, slopes = self._called(inner, entries)
-    point = onp.concatenate([inner.indices, inner.embedded(entries)])
-    if not onp.array_equal(point, self._bent_at):
-      self._bent = self.likelihood.hessian(inner, entries)
-      self._bent_at = point
-    return inner.unconstrained_hessian(entries, slopes, self._bent)
+    second = self.likelihood.hessian(inner, entries)
+    return inner.unconstrained_hessian(entries, slopes, second)
 
   def is_flat(self, entries: onp.ndarray) -> bool:
     """Returns whether the log likelihood does not bend in some direction."""
@@ -217,42 +212,7 @@ class Optimizer(Generic[MapT]):
       if not again.log_likelihood > optimum.log_likelihood:
         break
       optimum = again
-    return self._sharpened(optimum)
-
-  def _sharpened(self, optimum: Optimum) -> Optimum:
-    """Makes a last Newton step, which the values of a search cannot judge.
-
-    Near a maximum the value changes by the square of a step, so that a search
-    ends where rounding hides a gain; slopes are known to more digits.
-    """
-    inner = self.in_units(self.inner(optimum.entries))
-    if not inner.num_free:
-      return optimum
-    _, slopes = self.evaluated(inner, inner.entries)
-    information = -self.hessian(inner, inner.entries)
-    sizes = onp.diag(information)
-    if not (onp.all(onp.isfinite(information)) and onp.all(sizes > 0)):
-      return optimum
-    units = 1.0 / onp.sqrt(sizes)
-    bends, vectors = onp.linalg.eigh(information * units[:, None] * units)
-    if bends[0] <= _LEAST_BEND:
-      return optimum
-    step = units * onp.matmul(
-      vectors, onp.matmul(slopes * units, vectors) / bends
-    )
-    if onp.max(onp.abs(step)) > _SHARP:
-      return optimum
-    free = inner.to_unconstrained(inner.entries) + step
-    end = search.End(free, optimum.message, optimum.is_over)
-    entries = self._updated(inner, free)
-    better = self._optimum(
-      entries, optimum.method, end, list(optimum.log_likelihoods)
-    )
-    rounding = self.value_rounding(optimum.log_likelihood)
-    is_better = better.gradient_norm < optimum.gradient_norm and (
-      better.log_likelihood >= optimum.log_likelihood - rounding
-    )
-    return better if is_better else optimum
+    return optimum
 
   def _refined(self, optimum: Optimum) -> Optimum:
     """Makes Newton steps from an optimum."""

@@ -16,6 +16,13 @@ _ALL_STEPS = 1
 # A Hessian with a larger entry is refused, since products of such entries
 # overflow.
 _LARGEST = 1e150
+# The past steps that a search keeps. After it at most `_SLOPE_STEPS` steps follow
+# by slopes alone, each at most `_SHORT` long, until slopes are at most `_FLAT`.
+# A slope may double, and values may rise by their rounding, a few epsilons of
+# their size.
+_KEPT = 50
+_SLOPE_STEPS, _SHORT, _FLAT = 40, 1e-3, 1e-13
+_ROUNDING = 1e-13
 
 
 class Objective:
@@ -124,7 +131,7 @@ def quasi_newton(
     options={
       "maxiter": max_steps,
       "maxfun": 10 * max_steps,
-      "maxcor": 20,
+      "maxcor": _KEPT,
       "maxls": 50,
       "ftol": 1e-15,
       "gtol": tolerance,
@@ -133,7 +140,52 @@ def quasi_newton(
   free = onp.asarray(result.x, onp.float64)
   if objective.best is not None and objective.best[1] < float(result.fun):
     free = objective.best[0]
+  if max_steps and onp.all((free > low) & (free < high)):
+    free = _by_slopes(objective, free, result.hess_inv)
   return End(free, str(result.message), result.status != _ALL_STEPS)
+
+
+def _by_slopes(
+  objective: Objective, free: onp.ndarray, inverse: Any
+) -> onp.ndarray:
+  """Goes on from the end of a search by slopes alone.
+
+  Near a minimum values change by the square of a step, so that rounding hides
+  what is left to gain; slopes are known to more digits.
+
+  Args:
+    objective: the objective.
+    free: the free parameters at the end.
+    inverse: SciPy's approximation of the inverse of the second derivatives.
+  """
+  from scipy import optimize
+
+  best = free
+  value, slopes = objective(free)
+  least = largest = onp.max(onp.abs(slopes))
+  for _ in range(_SLOPE_STEPS):
+    step = -inverse.matvec(slopes)
+    if not (largest > _FLAT and onp.max(onp.abs(step)) <= _SHORT):
+      break
+    free = free + step
+    new_value, new_slopes = objective(free)
+    change, slopes = new_slopes - slopes, new_slopes
+    before, largest = largest, onp.max(onp.abs(slopes))
+    if not (
+      largest <= 2 * before
+      and new_value - value <= _ROUNDING * (1 + abs(value))
+    ):
+      break
+    if largest < least:
+      best, least = free, largest
+    if onp.sum(step * change) > 0:
+      steps, changes = (
+        onp.concatenate([old, new[None]])[-_KEPT:]
+        for old, new in ((inverse.sk, step), (inverse.yk, change))
+      )
+      inverse = optimize.LbfgsInvHessProduct(steps, changes)
+  objective.accepted(best)
+  return best
 
 
 def newton(

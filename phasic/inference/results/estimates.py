@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import functools
 import math
+from typing import TypeVar
 
 import numpy as onp
 
@@ -22,6 +23,9 @@ from phasic.internal.tables import TableLike
 
 # The attributes that are computed on first use, which pickles do not have.
 COMPUTED = ("_form", "_entries", "_likelihood", "_bootstrap", "uncertainty")
+
+
+_FitT = TypeVar("_FitT", bound="Estimates")
 
 
 class Estimates:
@@ -397,6 +401,15 @@ def entries_of(fit: Estimates) -> onp.ndarray:
 def likelihood_of(fit: Estimates) -> likelihoods.Likelihood:
   """Returns the log likelihood as a function of the entries."""
   return fit._likelihood  # noqa: SLF001
+
+
+def with_likelihood(fit: _FitT, likelihood: likelihoods.Likelihood) -> _FitT:
+  """Returns the fit with the log likelihood that has been maximized.
+
+  Standard errors then take its last Hessian.
+  """
+  fit.__dict__.update(_likelihood=likelihood)
+  return fit
 
 
 def counted_by(fit: Estimates) -> observations_lib.Observations | None:

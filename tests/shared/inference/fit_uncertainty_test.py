@@ -411,7 +411,7 @@ class LikelihoodRatioTest(test_case.TestCase):
     other = pd.Hyperexponential([0.25, 0.75], [0.4, 3.0])
     one = inference.fit_mle(other, data, fixed=["mixture_probs", "rates[0]"])
     two = inference.fit_mle(start, data, fixed=["mixture_probs"])
-    two = type(two)(**{**vars(two), "log_likelihood": one.log_likelihood + 1})
+    two = dataclasses.replace(two, log_likelihood=one.log_likelihood + 1)
     with self.assertRaisesRegex(
       ValueError, r"mixture_probs\[0\] is 0.25 in smaller"
     ):
