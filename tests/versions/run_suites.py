@@ -3,7 +3,8 @@
     python run_suites.py {numpy,jax,tf}...
 
 The last line of what it prints is JSON: the versions, how many tests passed,
-failed and were skipped, and the slow path's reason where there is one.
+failed and were skipped, and the slow path's reason where there is one. The exit
+status is 1 if one failed.
 """
 
 import importlib
@@ -48,6 +49,7 @@ def main() -> None:
       }
     )
   )
+  sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
