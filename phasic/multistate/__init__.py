@@ -9,14 +9,14 @@ from phasic.multistate.answers.fitted_values import label_probs
 from phasic.multistate.answers.goodness_of_fit import PearsonTest
 from phasic.multistate.answers.goodness_of_fit import pearson
 from phasic.multistate.answers.passages import length_of_stay
-from phasic.multistate.answers.passages import next_state_probs
 from phasic.multistate.answers.passages import passage_times
-from phasic.multistate.answers.passages import sojourn_times
 from phasic.multistate.answers.pictures import plot_prevalence
 from phasic.multistate.answers.pictures import plot_transitions
 from phasic.multistate.answers.prevalences import Prevalence
 from phasic.multistate.answers.prevalences import prevalence
 from phasic.multistate.answers.simulation import simulate
+from phasic.multistate.answers.stays import next_state_probs
+from phasic.multistate.answers.stays import sojourn_times
 from phasic.multistate.answers.transitions import pmatrix
 from phasic.multistate.answers.transitions import qmatrix
 from phasic.multistate.data.panel_data import PanelData

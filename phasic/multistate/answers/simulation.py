@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-import dataclasses
-import itertools
-import math
-from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -14,19 +10,17 @@ from phasic import inference
 from phasic.internal import random
 from phasic.internal import raw_arguments
 from phasic.internal import static
-from phasic.internal import structures
 from phasic.internal import tables
 from phasic.internal.arrays import ArrayLike, SanitizedSeed, Seed
 from phasic.internal.tables import TableLike
 from phasic.multistate.answers import rate_tables
-from phasic.multistate.data import effects as effects_lib
+from phasic.multistate.answers import simulated_models
+from phasic.multistate.answers import simulated_paths
 from phasic.multistate.data import panel_columns
 from phasic.multistate.data import panel_data
 from phasic.multistate.likelihood import initial_states
-from phasic.multistate.likelihood import likelihoods
 from phasic.multistate.likelihood import models
 from phasic.multistate.likelihood import outcomes as outcomes_lib
-from phasic.multistate.likelihood import reading
 from phasic.multistate.states import chains
 
 
@@ -44,7 +38,7 @@ def simulate(
 ) -> dict[str, onp.ndarray]:
   """Simulates the states of subjects at their visits.
 
-  Paths are exact: a chain jumps at exponential times, whose rates change with
+  simulated_paths.Paths are exact: a chain jumps at exponential times, whose rates change with
   covariates, from visit to visit, and at cuts. Subjects are not seen after the
   first visit in an absorbing state, or after its time of entry if that is exact.
   Wrong labels and outcomes are drawn where the model has them; then states with
@@ -106,138 +100,14 @@ def simulate(
   rows = panel_data.PanelData.from_table(
     visits, subject=subject, time=time, covariates=others
   )
-  source = _source(fit, rows, parameters)
+  source = simulated_models.read(fit, rows, parameters)
   known = _exact(exact, fit, source.spec.chain)
-  paths = _paths(rng, source, rows, _starts(rng, source, rows, start))
+  paths = simulated_paths.drawn_paths(
+    rng, source, rows, _starts(rng, source, rows, start)
+  )
   truth = source.spec.chain.state_of[paths.phase]
   observed = _observed(rng, known_seed, source, rows, truth)
   return _columns(source, rows, paths, observed, known, visits, (time, state))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Source:
-  """A model with parameters.
-
-  Attributes:
-    spec: the arguments of the model.
-    effects: coefficients on rates.
-    errors: coefficients on wrong labels.
-    parameters: arrays and distributions by name.
-  """
-
-  spec: reading.Spec
-  effects: effects_lib.Columns
-  errors: effects_lib.Columns
-  parameters: Mapping[str, Any]
-
-
-class _Paths(NamedTuple):
-  """States of subjects.
-
-  Attributes:
-    phase: at each row of visits, (n,).
-    entry: when a subject entered an absorbing state, inf for never, (s,).
-    before: the row of the visit before that, (s,).
-    last: this state, (s,).
-  """
-
-  phase: onp.ndarray
-  entry: onp.ndarray
-  before: onp.ndarray
-  last: onp.ndarray
-
-
-def _source(
-  fit: object,
-  rows: panel_data.PanelData,
-  given: Mapping[str, Any] | None,
-) -> _Source:
-  """Reads a fit, or a model with parameters."""
-  if given is not None and not isinstance(given, Mapping):
-    raise TypeError(
-      f"parameters is {raw_arguments.shown(given)}: it must map names to arrays"
-    )
-  model = fit.model if isinstance(fit, inference.ModelFit) else fit
-  if not isinstance(model, models.MultiState):
-    raise TypeError(
-      f"fit is {type(fit).__name__}: it must be the ModelFit of a MultiState, or "
-      "a MultiState"
-    )
-  spec = models.spec_of(model)
-  if isinstance(fit, inference.ModelFit):
-    bound = models.bound_of(model)
-    effects, errors = bound.effects, bound.errors
-    default = dict(fit.parameters)
-  else:
-    table = dict(rows.covariates)
-    effects = effects_lib.read(spec.effects, table, spec.chain.rates, spec.cuts)
-    errors = effects_lib.read(spec.errors, table, list(spec.hidden.errors))
-    default = _starting(spec)
-  labels = {
-    "rates": spec.chain.rates,
-    "effects": effects.labels,
-    "initial_probs": initial_states.possible_states(spec)[1:],
-    "misclassification": tuple(spec.hidden.errors),
-    "misclassification_effects": errors.labels,
-  }
-  parameters = dict(default)
-  for name, x in (given or {}).items():
-    if name not in labels and name not in default:
-      raise ValueError(
-        f"parameters has {name!r}: it must be one of "
-        f"{', '.join(dict.fromkeys([*default, *labels]))}"
-      )
-    parameters[name] = _numbers(name, x, labels.get(name), default.get(name))
-  for name in ("rates", "effects", "misclassification_effects"):
-    if labels[name] and name not in parameters:
-      raise ValueError(
-        f"parameters has no {name!r}: give the numbers of "
-        f"{', '.join(labels[name])}"
-      )
-  return _Source(spec, effects, errors, parameters)
-
-
-def _starting(spec: reading.Spec) -> dict[str, Any]:
-  """Returns starting values of a model that has no data."""
-  start: dict[str, Any] = dict(spec.hidden.parts())
-  chain = spec.chain
-  if set(chain.rates) <= set(chain.starts):
-    start["rates"] = onp.asarray([chain.starts[x] for x in chain.rates])
-  if spec.estimates_initial:
-    start["initial_probs"] = initial_states.start_log_odds(spec)
-  if spec.hidden.has_errors:
-    start["misclassification"] = spec.hidden.starts
-  return start
-
-
-def _numbers(
-  name: str, x: Any, labels: Sequence[str] | None, default: Any
-) -> Any:
-  """Reads one array of parameters; by label if it is a mapping."""
-  if labels is None:
-    return x
-  if not isinstance(x, Mapping):
-    values = onp.asarray(raw_arguments.host_array(x, name), onp.float64)
-    if onp.shape(values) != (len(labels),):
-      raise ValueError(
-        f"{name} has shape {onp.shape(values)}: it must be ({len(labels)},), the "
-        f"numbers of {', '.join(labels)}"
-      )
-    return values
-  for label in x:
-    if label not in labels:
-      raise ValueError(
-        f"{name} has {label!r}: it must be one of {', '.join(labels)}"
-      )
-  known: dict[str, float] = {}
-  if default is not None:
-    host = onp.asarray(static.concrete(default), onp.float64)
-    known = dict(zip(labels, host.tolist(), strict=True))
-  known |= {label: float(value) for label, value in x.items()}
-  missing = [label for label in labels if label not in known]
-  if missing:
-    raise ValueError(f"{name} has no {missing[0]!r}: give its number")
-  return onp.asarray([known[label] for label in labels])
 
 
 def _exact(given: object, fit: object, chain: chains.Chain) -> list[str]:
@@ -258,7 +128,7 @@ def _exact(given: object, fit: object, chain: chains.Chain) -> list[str]:
 
 def _starts(
   rng: onp.random.Generator,
-  source: _Source,
+  source: simulated_models.Source,
   rows: panel_data.PanelData,
   start: object,
 ) -> onp.ndarray:
@@ -272,11 +142,13 @@ def _starts(
         "initial_probs"
       )
     log_odds = source.parameters.get("initial_probs")
-    log_odds = None if log_odds is None else _array(log_odds)
+    log_odds = None if log_odds is None else simulated_models.array(log_odds)
     by_phase = initial_states.log_probs(spec, log_odds, static.wide_float())
     probs = onp.exp(onp.asarray(static.concrete(by_phase)))
     members = onp.eye(len(states))[spec.chain.state_of]
-    return _drawn(rng, onp.tile(onp.matmul(probs, members), (size, 1)))
+    return simulated_paths.drawn(
+      rng, onp.tile(onp.matmul(probs, members), (size, 1))
+    )
   is_one = isinstance(start, str) or not isinstance(
     start, (Sequence, onp.ndarray)
   )
@@ -294,112 +166,10 @@ def _starts(
   return onp.asarray([states.index(x) for x in given])
 
 
-def _paths(
-  rng: onp.random.Generator,
-  source: _Source,
-  rows: panel_data.PanelData,
-  first: onp.ndarray,
-) -> _Paths:
-  """Simulates the phases of all subjects."""
-  chain = source.spec.chain
-  size = len(rows.subjects)
-  members = chain.start_rows[chain.num_phases :]
-  phase = _drawn(rng, members[first])
-  at_row = onp.zeros(len(rows.times), int)
-  at_row[rows.is_first] = phase
-  entry, last = onp.full(size, onp.inf), onp.zeros(size, int)
-  before = onp.zeros(size, int)
-  absorbing = onp.isin(onp.asarray(chain.states), chain.absorbing)
-  segments = _segments(source, rows)
-  order = _order(rows.subject[segments.row])
-  for k in range(int(onp.max(order, initial=-1)) + 1):
-    active = onp.flatnonzero(order == k)
-    begins = active
-    now = segments.begin[active]
-    while len(active):
-      who = rows.subject[segments.row[active]]
-      rates = segments.rates[active] * (chain.sources == phase[who][:, None])
-      sums = onp.cumsum(rates, axis=-1)
-      total = sums[:, -1]
-      with onp.errstate(divide="ignore"):
-        after = now + rng.exponential(size=len(active)) / total
-      jumps = after < segments.end[active]
-      level = rng.uniform(size=len(active)) * total
-      edge = onp.argmax(sums > level[:, None], axis=-1)[jumps]
-      active, now, who = active[jumps], after[jumps], who[jumps]
-      phase[who] = chain.targets[edge]
-      reached = chain.state_of[phase[who]]
-      dead = absorbing[reached] & chain.leaves_state[edge]
-      entry[who[dead]] = now[dead]
-      last[who[dead]] = reached[dead]
-      before[who[dead]] = segments.row[active[dead]]
-    closing = begins[segments.closes[begins]]
-    at_row[segments.row[closing] + 1] = phase[
-      rows.subject[segments.row[closing]]
-    ]
-  return _Paths(at_row, entry, before, last)
-
-
-class _Segments(NamedTuple):
-  """Parts of the intervals between visits, during which rates do not change.
-
-  Attributes:
-    row: where the interval begins, (n,).
-    begin: of the part, (n,).
-    end: (n,).
-    closes: whether the interval ends there, (n,).
-    rates: of edges, (n, m).
-  """
-
-  row: onp.ndarray
-  begin: onp.ndarray
-  end: onp.ndarray
-  closes: onp.ndarray
-  rates: onp.ndarray
-
-
-def _segments(source: _Source, rows: panel_data.PanelData) -> _Segments:
-  """Cuts the intervals between visits."""
-  begins = onp.flatnonzero(onp.logical_not(rows.is_first)) - 1
-  ends = [-math.inf, *source.effects.cuts, math.inf]
-  parts: list[tuple[onp.ndarray, ...]] = []
-  for low, high in itertools.pairwise(ends):
-    begin = onp.maximum(rows.times[begins], low)
-    end = onp.minimum(rows.times[begins + 1], high)
-    use = begin < end
-    closes = end == rows.times[begins + 1]
-    parts.append((begins[use], begin[use], end[use], closes[use]))
-  row, begin, end, closes = map(onp.concatenate, zip(*parts, strict=True))
-  order = onp.lexsort((begin, row))
-  row, begin, end, closes = (x[order] for x in (row, begin, end, closes))
-  chain, effects = source.spec.chain, source.effects
-  size = len(row)
-  columns = onp.zeros((size, 0))
-  coefficients = source.parameters.get("effects")
-  if effects.labels:
-    table = {name: x[row] for name, x in rows.covariates.items()}
-    columns = effects.evaluate(table, size, begin)[:, effects.places]
-  rates = likelihoods.edge_rates(
-    chain,
-    _array(source.parameters["rates"]),
-    _array(coefficients) if effects.labels else None,
-    _array(columns),
-    effects.incidence,
-  )
-  known = onp.asarray(static.concrete(rates), onp.float64)
-  bad = onp.logical_not((known >= 0.0) & onp.isfinite(known))
-  if onp.any(bad):
-    raise ValueError(
-      f"parameters make a rate {known[bad][0]:g}: rates must be >= 0 and finite"
-    )
-  known = onp.broadcast_to(known, (size, onp.shape(known)[-1]))
-  return _Segments(row, begin, end, closes, known)
-
-
 def _columns(
-  source: _Source,
+  source: simulated_models.Source,
   rows: panel_data.PanelData,
-  paths: _Paths,
+  paths: simulated_paths.Paths,
   observed: tuple[onp.ndarray, dict[str, onp.ndarray]],
   exact: Sequence[str],
   visits: TableLike,
@@ -414,14 +184,13 @@ def _columns(
   wrong = {x for x, _ in hidden.errors.values()}
   # Visits before the one that is the last, and that one.
   ends = onp.isin(states, [x for x in spec.chain.absorbing if x not in wrong])
-  order = _order(rows.subject)
+  order = simulated_paths.order_in_runs(rows.subject)
   stop = onp.full(len(rows.subjects), len(rows.times))
   onp.minimum.at(stop, rows.subject, onp.where(ends[truth], order, len(order)))
   kept = order <= stop[rows.subject]
   timed = onp.isin(states[paths.last], exact) & onp.isfinite(paths.entry)
-  kept &= onp.logical_not(
-    timed[rows.subject] & (rows.times >= paths.entry[rows.subject])
-  )
+  late = rows.times >= paths.entry[rows.subject]
+  kept = kept & onp.logical_not(timed[rows.subject] & late)
   seen, outcomes = observed
   at = onp.flatnonzero(kept)
   dead = onp.flatnonzero(timed)
@@ -448,7 +217,7 @@ def _columns(
 def _observed(
   rng: onp.random.Generator,
   seed: SanitizedSeed,
-  source: _Source,
+  source: simulated_models.Source,
   rows: panel_data.PanelData,
   truth: onp.ndarray,
 ) -> tuple[onp.ndarray, dict[str, onp.ndarray]]:
@@ -463,16 +232,18 @@ def _observed(
     if errors.labels:
       columns = errors.evaluate(dict(rows.covariates), size, rows.times)
       columns = columns[:, errors.places]
-      coefficients = _array(source.parameters["misclassification_effects"])
+      coefficients = simulated_models.array(
+        source.parameters["misclassification_effects"]
+      )
     logs = hidden.log_label_probs(
-      _array(source.parameters["misclassification"]),
+      simulated_models.array(source.parameters["misclassification"]),
       coefficients,
-      _array(columns),
+      simulated_models.array(columns),
       errors.incidence,
     )
     probs = onp.exp(onp.asarray(static.concrete(logs)))
     probs = onp.broadcast_to(probs, (size, *onp.shape(probs)[1:]))
-    seen = states[_drawn(rng, probs[onp.arange(size), truth])]
+    seen = states[simulated_paths.drawn(rng, probs[onp.arange(size), truth])]
   outcomes: dict[str, onp.ndarray] = {}
   for name, by_state in hidden.outcomes.items():
     values = onp.full(len(truth), onp.nan)
@@ -490,21 +261,3 @@ def _observed(
     if not hidden.has_errors:
       seen = onp.where(onp.isnan(values), seen, "")
   return seen, outcomes
-
-
-def _array(x: object) -> Any:
-  return structures.cast(x, static.wide_float())
-
-
-def _order(groups: onp.ndarray) -> onp.ndarray:
-  """Returns 0, 1, ... in each run of equal numbers, (n,)."""
-  places = onp.arange(len(groups))
-  first = onp.concatenate([[True], groups[1:] != groups[:-1]])[: len(groups)]
-  return places - onp.maximum.accumulate(onp.where(first, places, 0))
-
-
-def _drawn(rng: onp.random.Generator, probs: onp.ndarray) -> onp.ndarray:
-  """Draws an index for each row of probabilities, (n,)."""
-  sums = onp.cumsum(probs, axis=-1)
-  level = rng.uniform(size=len(probs)) * sums[:, -1]
-  return onp.argmax(sums > level[:, None], axis=-1)
