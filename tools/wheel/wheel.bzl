@@ -1,16 +1,32 @@
-"""The rule that builds the wheel from what libraries have at run time."""
+"""Rules that build the wheel, from what libraries have at run time, and the sdist."""
 
 load("@python_environment//:env.bzl", "INTERPRETER")
 
-def _wheel_impl(ctx):
+def _packaged(ctx):
+    """The files that libraries have at run time below `package`, by name."""
     runfiles = depset(transitive = [
         dep[DefaultInfo].default_runfiles.files
         for dep in ctx.attr.deps
     ])
-    files = {}
-    for file in runfiles.to_list():
-        if file.short_path.startswith(ctx.attr.package + "/"):
-            files[file.short_path] = file
+    return {
+        file.short_path: file
+        for file in runfiles.to_list()
+        if file.short_path.startswith(ctx.attr.package + "/")
+    }
+
+def _run_builder(ctx, module, files, inputs, options):
+    """Runs a module of this folder, which writes an archive, a folder's only file.
+
+    Args:
+      ctx: the rule's context.
+      module: of the builder.
+      files: {name in the archive: file}.
+      inputs: further files.
+      options: arguments of the module.
+
+    Returns:
+      The rule's providers.
+    """
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
     ctx.actions.write(manifest, "\n".join([
         "%s=%s" % (name, files[name].path)
@@ -18,38 +34,69 @@ def _wheel_impl(ctx):
     ]))
     output = ctx.actions.declare_directory(ctx.label.name)
     arguments = ctx.actions.args()
-    arguments.add_all(["-B", "-m", "tools.wheel.build"])
+    arguments.add_all(["-B", "-m", module])
     arguments.add("--manifest", manifest)
-    arguments.add("--pyproject", ctx.file.pyproject)
-    arguments.add("--readme", ctx.file.readme)
     arguments.add_all(ctx.files.licenses, before_each = "--license")
+    arguments.add_all(options)
     arguments.add_all("--output_dir", [output], expand_directories = False)
     ctx.actions.run(
         arguments = [arguments],
         executable = INTERPRETER,
         inputs = depset(
-            files.values() + ctx.files.builder + ctx.files.licenses +
-            [manifest, ctx.file.pyproject, ctx.file.readme],
+            files.values() + ctx.files.builder + ctx.files.licenses + inputs + [manifest],
         ),
-        mnemonic = "Wheel",
+        mnemonic = ctx.label.name.title(),
         outputs = [output],
-        progress_message = "Building the wheel",
+        progress_message = "Building the " + ctx.label.name,
+        # With the stamp of the system's headers.
+        use_default_shell_env = True,
     )
     return [DefaultInfo(
         files = depset([output]),
         runfiles = ctx.runfiles(files = [output]),
     )]
 
-phasic_wheel = rule(
-    implementation = _wheel_impl,
-    attrs = {
-        "builder": attr.label_list(allow_files = True),
-        "deps": attr.label_list(
-            doc = "Python libraries; their files below `package` are shipped.",
+def _wheel_impl(ctx):
+    inputs = [ctx.file.pyproject, ctx.file.readme]
+    return _run_builder(ctx, "tools.wheel.build", _packaged(ctx), inputs, [
+        "--pyproject=" + ctx.file.pyproject.path,
+        "--readme=" + ctx.file.readme.path,
+    ])
+
+def _sdist_impl(ctx):
+    files = {
+        name: file
+        for name, file in _packaged(ctx).items()
+        if file.extension != "so"
+    }
+    own = [ctx.file.pyproject, ctx.file.readme] + ctx.files.licenses + ctx.files.srcs
+    files.update({file.short_path: file for file in own})
+    return _run_builder(ctx, "tools.wheel.sdist", files, ctx.files.headers, [
+        "--headers=%s=%s" % (folder.basename.split("_")[0], folder.path)
+        for folder in ctx.files.headers
+    ] + ["--headers=eigen=/usr/include"])
+
+_ATTRS = {
+    "builder": attr.label_list(allow_files = True),
+    "deps": attr.label_list(
+        doc = "Python libraries; their files below `package` are shipped.",
+    ),
+    "licenses": attr.label_list(allow_files = True),
+    "package": attr.string(),
+    "pyproject": attr.label(allow_single_file = True),
+    "readme": attr.label(allow_single_file = True),
+}
+
+phasic_wheel = rule(implementation = _wheel_impl, attrs = _ATTRS)
+
+phasic_sdist = rule(
+    implementation = _sdist_impl,
+    attrs = dict(
+        _ATTRS,
+        headers = attr.label_list(
+            allow_files = True,
+            doc = "Folders PROJECT_include with headers of other projects.",
         ),
-        "licenses": attr.label_list(allow_files = True),
-        "package": attr.string(),
-        "pyproject": attr.label(allow_single_file = True),
-        "readme": attr.label(allow_single_file = True),
-    },
+        srcs = attr.label_list(allow_files = True),
+    ),
 )
