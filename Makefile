@@ -33,6 +33,9 @@
 #   make linkcheck  links to other sites; needs a network
 #   make sanitize        native tests under sanitizers, and the fuzzer
 #   make sanitize-quick  its first part, as CI runs it
+#   make sdist      dist/phasic_substrates-*.tar.gz, which builds without Bazel
+#   make test-sdist builds wheels from it, as pip does, and runs the suites of
+#                   `make test-versions` on them; CC and CXX choose the compiler
 #   make wheel      dist/phasic_substrates-*.whl
 #   make wheels     the same for each Python that is found
 #   make reproducible    builds the wheel again in another folder, compiling all of
@@ -47,9 +50,9 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo quick check test test-slow test-all test-versions test-pymc fuzz \
+.PHONY: setup demo quick check test test-slow test-all test-versions test-sdist test-pymc fuzz \
   test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-panel bench-slow \
-  docs docs-quick linkcheck wheel wheels reproducible format lint typecheck golden lock clean \
+  docs docs-quick linkcheck sdist wheel wheels reproducible format lint typecheck golden lock clean \
   clean-cache
 
 setup:
@@ -79,6 +82,9 @@ test-versions: setup
 
 fuzz: setup
 	@tools/run_installed.sh -m tests.campaign.campaign $(or $(SECONDS),600) $(or $(SEED),1)
+
+test-sdist: setup
+	@tools/test_versions.sh sdist
 
 test-pymc: setup
 	@tools/test_beside.sh pymc tests/pymc/recipe_test.py
@@ -127,6 +133,9 @@ linkcheck: setup
 
 wheel: setup
 	@./pip_pkg.sh
+
+sdist: setup
+	@tools/sdist.sh dist
 
 wheels: setup
 	@tools/wheels.sh

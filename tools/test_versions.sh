@@ -4,6 +4,7 @@
 #
 #   tools/test_versions.sh           all Pythons
 #   tools/test_versions.sh own       this clone's alone
+#   tools/test_versions.sh sdist     all; wheels are built from the sdist
 #
 # PYTHONS may name further interpreters. Environments are made once, in the cache
 # that all clones share, from requirements/*/{oldest,newest}-{jax,tf}.txt. Prints
@@ -19,7 +20,11 @@ readonly TIMEOUT=600  # seconds for a suite
 own="$(base_python .venv/bin/python)"
 own_version="$(python_version "${own}")"
 versions="$(supported_pythons)"
-if [[ "${1:-}" == own ]]; then versions="${own_version}"; fi
+build=tools/build_wheel.sh
+case "${1:-}" in
+  own) versions="${own_version}" ;;
+  sdist) build=tools/build_from_sdist.sh ;;
+esac
 
 rm -rf "${WORK}"
 mkdir -p "${WORK}"
@@ -58,7 +63,9 @@ for version in ${versions}; do
     say "no Python ${version} found: its rows are left out (see PYTHONS)"
     continue
   fi
-  tools/build_wheel.sh "${python}" "${WORK}/${version}" >&2
+  begin="${SECONDS}"
+  "${build}" "${python}" "${WORK}/${version}" >&2
+  say "Python ${version}, the wheel: $((SECONDS - begin)) s"
   for column in oldest newest; do
     # Two at a time: one is made while the other runs. An environment that
     # cannot be made is a failure, too.
