@@ -4,7 +4,6 @@
 #ifndef PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
 #define PHASIC_NATIVE_PYTHON_WITHOUT_GIL_H_
 
-#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
@@ -35,12 +34,24 @@ inline bool HasPendingSignal() {
   return has_raised;
 }
 
+// Takes the GIL again. A daemon thread that does so while the interpreter exits
+// is terminated by unwinding its stack, which C++ code does not survive here,
+// as destructors need the GIL. So the thread waits for the end of the process
+// instead. It does so in a destructor, since not all C++ runtimes let a handler
+// catch such an unwinding.
+inline void RestoreThread(PyThreadState* state) {
+  struct WaitIfUnwound {
+    bool has_returned = false;
+    ~WaitIfUnwound() {
+      while (!has_returned) pause();
+    }
+  } wait;
+  PyEval_RestoreThread(state);
+  wait.has_returned = true;
+}
+
 // Runs a kernel call without the GIL and returns its error message or nullptr.
 // Raises the exception of a signal's handler, for which long calls end early.
-// A daemon thread that reacquires the GIL while the interpreter exits is
-// terminated by unwinding its stack, which C++ code does not survive here, as
-// destructors need the GIL. So the thread waits for the end of the process
-// instead.
 template <class Function>
 const char* WithoutGil(const Function& function) {
   PyThreadState* const state = PyEval_SaveThread();
@@ -52,11 +63,7 @@ const char* WithoutGil(const Function& function) {
   } catch (const std::exception&) {
     exception = std::current_exception();
   }
-  try {
-    PyEval_RestoreThread(state);
-  } catch (const abi::__forced_unwind&) {
-    for (;;) pause();
-  }
+  RestoreThread(state);
   if (exception != nullptr) std::rethrow_exception(exception);
   if (PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
   return error;

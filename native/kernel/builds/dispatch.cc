@@ -7,6 +7,7 @@
 #include "native/kernel/api/sweep.h"
 #include "native/kernel/builds/instruction_sets.h"
 #include "native/kernel/builds/levels.h"
+#include "native/kernel/builds/x86_64_levels.h"
 
 namespace phasic {
 
@@ -21,27 +22,6 @@ PHASIC_FOR_EACH_LEVEL(PHASIC_DECLARE)
 #undef PHASIC_DECLARE
 
 namespace {
-
-#if defined(__x86_64__)
-#if defined(__clang__)
-// Clang before version 18 does not know the names of the x86-64 levels. So this
-// checks the CPU features that define a level.
-[[maybe_unused]] bool HasV3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-[[maybe_unused]] bool HasV4() {
-  return HasV3() && __builtin_cpu_supports("avx512f") &&
-         __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") &&
-         __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-#else
-[[maybe_unused]] bool HasV3() { return __builtin_cpu_supports("x86-64-v3"); }
-[[maybe_unused]] bool HasV4() { return __builtin_cpu_supports("x86-64-v4"); }
-#endif
-#endif
 
 const InstructionSet& Widest() {
   const InstructionSet* widest = AllInstructionSets().begin();
@@ -79,7 +59,8 @@ const InstructionSets& AllInstructionSets() {
   static const InstructionSets all = [] {
     InstructionSets built = {1, {{"generic", true, &generic::kSweeps}}};
 #define PHASIC_ADD(level)                                       \
-  built.sets[built.size++] = {"x86_64_v" #level, HasV##level(), \
+  built.sets[built.size++] = {"x86_64_v" #level,                \
+                              SupportedX8664Level() >= (level), \
                               &x86_64_v##level::kSweeps};
     PHASIC_FOR_EACH_LEVEL(PHASIC_ADD)
 #undef PHASIC_ADD
