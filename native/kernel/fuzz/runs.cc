@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
+#if defined(__SSE2__) || defined(__aarch64__)
+#include "native/kernel/simd/float_registers.h"
 #endif
 
 namespace phasic {
@@ -103,21 +103,23 @@ std::string InferShapes(const CallCase& c, const Inputs& inputs,
 
 // FloatMode returns the processor's modes of rounding and of flushing, without
 // its flags; SetFloatMode sets them.
-#if defined(__SSE2__)
-unsigned FloatMode() { return _mm_getcsr() & ~0x3fU; }
-void SetFloatMode(unsigned mode) { _mm_setcsr(mode); }
-constexpr unsigned kFlush = 0x8040U;
+#if defined(__SSE2__) || defined(__aarch64__)
+using FloatBits = generic::FloatRegisters::Bits;
+FloatBits FloatMode() { return generic::FloatRegisters::Modes(); }
+void SetFloatMode(FloatBits mode) { generic::FloatRegisters::SetModes(mode); }
+constexpr FloatBits kFlush = generic::FloatRegisters::kFlush;
 #else
-unsigned FloatMode() { return 0; }
-void SetFloatMode(unsigned) {}
-constexpr unsigned kFlush = 0;
+using FloatBits = unsigned;
+FloatBits FloatMode() { return 0; }
+void SetFloatMode(FloatBits) {}
+constexpr FloatBits kFlush = 0;
 #endif
 
 const char* Call(const CallCase& c, const Inputs& inputs,
                  const std::vector<Output>& outputs,
                  Caller caller = Caller::kPlain) {
-  const unsigned plain = FloatMode();
-  const unsigned mode = caller == Caller::kFlushing ? plain | kFlush : plain;
+  const FloatBits plain = FloatMode();
+  const FloatBits mode = caller == Caller::kFlushing ? plain | kFlush : plain;
   SetFloatMode(mode);
   const char* error =
       c.adjoint

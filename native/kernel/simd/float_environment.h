@@ -6,8 +6,8 @@
 #ifndef PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
 #define PHASIC_NATIVE_KERNEL_SIMD_FLOAT_ENVIRONMENT_H_
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
+#if defined(__SSE2__) || defined(__aarch64__)
+#include "native/kernel/simd/float_registers.h"
 #else
 #include <cfenv>
 #endif
@@ -24,27 +24,23 @@ class FloatEnvironment {
   FloatEnvironment(const FloatEnvironment&) = delete;
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
-#if defined(__SSE2__)
-  // Bits of the control register: 0x1f80 masks all exceptions and rounds to
-  // nearest; 0x8040 flushes results to zero and treats denormal operands as
-  // zero.
-  explicit FloatEnvironment(Denormals denormals) : saved_(_mm_getcsr()) {
-    Set(denormals == Denormals::kFlush ? 0x1f80U | 0x8040U : 0x1f80U);
+#if defined(__SSE2__) || defined(__aarch64__)
+  explicit FloatEnvironment(Denormals denormals) {
+    registers_.Set(denormals == Denormals::kFlush);
   }
-  ~FloatEnvironment() { Set(saved_); }
-  static bool Underflowed() { return (_mm_getcsr() & 0x10U) != 0; }
+  ~FloatEnvironment() { registers_.Restore(); }
+  static bool Underflowed() {
+    return (FloatRegisters::Flags() & FloatRegisters::kUnderflow) != 0;
+  }
   // Returns whether a result overflowed or underflowed since the flags were
   // last cleared.
-  static bool LeftRange() { return (_mm_getcsr() & 0x18U) != 0; }
-  static void ClearRange() {
-    const unsigned state = _mm_getcsr();
-    if ((state & 0x18U) != 0) _mm_setcsr(state & ~0x18U);
+  static bool LeftRange() { return (FloatRegisters::Flags() & kRange) != 0; }
+  static void ClearRange() { Clear(kRange); }
+  static void ClearUnderflow() { Clear(FloatRegisters::kUnderflow); }
+  static void NoteUnderflow() {
+    FloatRegisters::SetFlags(FloatRegisters::Flags() |
+                             FloatRegisters::kUnderflow);
   }
-  static void ClearUnderflow() {
-    const unsigned state = _mm_getcsr();
-    if ((state & 0x10U) != 0) _mm_setcsr(state & ~0x10U);
-  }
-  static void NoteUnderflow() { _mm_setcsr(_mm_getcsr() | 0x10U); }
 #else
   explicit FloatEnvironment(Denormals) { std::feholdexcept(&saved_); }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
@@ -65,14 +61,17 @@ class FloatEnvironment {
   }
 
  private:
-#if defined(__SSE2__)
-  // Writing takes far longer than reading, and two of the flags, 0x22 for
-  // inexact results and denormal operands, are nearly always raised.
-  static void Set(unsigned state) {
-    if (((_mm_getcsr() ^ state) & ~0x22U) != 0) _mm_setcsr(state);
+#if defined(__SSE2__) || defined(__aarch64__)
+  static constexpr auto kRange =
+      FloatRegisters::kUnderflow | FloatRegisters::kOverflow;
+
+  // Writing takes far longer than reading.
+  static void Clear(FloatRegisters::Bits flags) {
+    const auto raised = FloatRegisters::Flags();
+    if ((raised & flags) != 0) FloatRegisters::SetFlags(raised & ~flags);
   }
 
-  unsigned saved_;
+  FloatRegisters registers_;
 #else
   std::fenv_t saved_;
 #endif

@@ -10,6 +10,8 @@
 
 #if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace phasic {
@@ -50,6 +52,11 @@ inline __m512d FusedProductLess(__m512d a, __m512d b, __m512d c) {
   return _mm512_fmsub_pd(a, b, c);
 }
 #endif
+#elif defined(__aarch64__)
+inline float64x2_t FusedProductLess(float64x2_t a, float64x2_t b,
+                                    float64x2_t c) {
+  return vfmaq_f64(vnegq_f64(c), a, b);
+}
 #endif
 
 // Returns sum + a b, as a fused operation if there is an instruction for it.
@@ -64,6 +71,8 @@ inline Vector SumWithProduct(const Vector& sum, const Vector& a,
 #if defined(__AVX__) && defined(__FMA__)
   if constexpr (sizeof(Vector) == 32) return _mm256_fmadd_pd(a, b, sum);
   if constexpr (sizeof(Vector) == 16) return _mm_fmadd_pd(a, b, sum);
+#elif defined(__aarch64__)
+  if constexpr (sizeof(Vector) == 16) return vfmaq_f64(sum, a, b);
 #endif
   return sum + a * b;
 }
@@ -200,7 +209,7 @@ struct Pack {
   friend Pack ProductLess(const Pack& a, const Pack& b, const Pack& c) {
     Pack result;
     for (int l = 0; l < kParts; ++l) {
-#if defined(__FMA__)
+#if defined(__FMA__) || defined(__aarch64__)
       result.parts[l] = FusedProductLess(a.parts[l], b.parts[l], c.parts[l]);
 #else
       // The products of halves of the factors are exact: T. J. Dekker, A
