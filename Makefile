@@ -37,6 +37,7 @@
 #   make test-sdist builds wheels from it, as pip does, and runs the suites of
 #                   `make test-versions` on them; CC and CXX choose the compiler
 #   make wheel      dist/phasic_substrates-*.whl
+#   make wheel-any  the wheel without native code, for any system
 #   make wheels     the same for each Python that is found
 #   make reproducible    builds the wheel again in another folder, compiling all of
 #                   it, and compares the bytes; a quarter of an hour or more
@@ -52,7 +53,7 @@ PY := .venv/bin/python
 
 .PHONY: setup demo quick check test test-slow test-all test-versions test-sdist test-pymc fuzz \
   test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-panel bench-slow \
-  docs docs-quick linkcheck sdist wheel wheels reproducible format lint typecheck golden lock clean \
+  docs docs-quick linkcheck sdist wheel wheel-any wheels reproducible format lint typecheck golden lock clean \
   clean-cache
 
 setup:
@@ -136,6 +137,9 @@ wheel: setup
 
 sdist: setup
 	@tools/sdist.sh dist
+
+wheel-any: setup
+	@tools/build_any_wheel.sh dist
 
 wheels: setup
 	@tools/wheels.sh

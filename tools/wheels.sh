@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel for each Python that there are locks for and that is found here,
+# and the one for any system,
 # into dist/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,3 +15,4 @@ for version in $(supported_pythons); do
   fi
   tools/build_wheel.sh "${python}" dist
 done
+tools/build_any_wheel.sh dist

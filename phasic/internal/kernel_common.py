@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 import functools
 import operator
 import os
-import threading
 import types
 from typing import TypedDict, TypeVar
 
@@ -35,11 +34,6 @@ KINDS = (
 # of the enum in native/quantiles/quantiles.h.
 FORMS = ("cdf", "log_cdf", "log_survival", "folded")
 PATHS = ("auto", "kernel", "portable")
-STATISTICS_NEED_KERNEL = (
-  "expected statistics need the native kernel: the portable path cannot "
-  "compute them accurately; choose config.use_path('kernel'), and in JAX a CPU: "
-  "jax.default_device(jax.devices('cpu')[0])"
-)
 EDGES_ARE_FIXED = (
   "a derivative with respect to coefficients or constants of edges was asked "
   "for: they are fixed; compute the rates of the edges beforehand, and pass "
@@ -56,8 +50,8 @@ _T = TypeVar("_T")
 def required() -> bool | None:
   """Returns whether PHASIC_REQUIRE_KERNEL makes a missing kernel an error.
 
-  True means an error, False the portable path without a warning, and None the
-  portable path with a warning.
+  True means that calls raise, False the portable path, and None the portable
+  path after a warning at the import of the substrate.
 
   Raises:
     ValueError: PHASIC_REQUIRE_KERNEL is neither 0 nor 1.
@@ -126,6 +120,8 @@ class Kernel:
       it can.
     is_suitable: a function that returns whether the kernel should run if it
       can.
+    slowdown: how many times slower the portable path is, for messages: the
+      median over ordinary calls (tools/portable_cost.py).
     can_run: whether a call since the choice of the path has found that the
       kernel can run; later calls then skip the test.
   """
@@ -133,14 +129,14 @@ class Kernel:
   def __init__(
     self,
     unavailable_reason: Callable[[], str],
+    slowdown: int,
     is_suitable: Callable[[], bool] = lambda: True,
   ):
     self.unavailable_reason = unavailable_reason
+    self.slowdown = slowdown
     self.is_suitable = is_suitable
     self.can_run = False
     self.choice = "auto"
-    self._lock = threading.Lock()
-    self._has_warned = False
 
   def path(self) -> str:
     """Returns the current code path, "kernel" or "portable"."""
@@ -151,11 +147,7 @@ class Kernel:
     return "kernel"
 
   def path_of_call(self) -> str:
-    """Returns "kernel" or "portable"; warns if the kernel cannot run.
-
-    The first call that takes the portable path because the kernel cannot run
-    warns, at the caller's line. There is no warning if that path was chosen, or
-    is the path of this device.
+    """Returns "kernel" or "portable", the path of a call.
 
     Raises:
       RuntimeError: the kernel cannot run, and PHASIC_REQUIRE_KERNEL is 1.
@@ -163,37 +155,34 @@ class Kernel:
     """
     is_required = required()
     path = self.path()
-    if (
-      path == "portable" and self.choice == "auto" and is_required is not False
-    ):
-      self._report(is_required)
+    if path == "portable" and self.choice == "auto" and is_required:
+      reason = self.unavailable_reason()
+      if reason and self.is_suitable():
+        raise RuntimeError(
+          f"the native kernel cannot run: {reason}. PHASIC_REQUIRE_KERNEL is 1, "
+          "which makes this an error; config.use_path('portable') computes "
+          "without the kernel"
+        )
     self.can_run = path == "kernel" and self.choice == "auto"
     return path
 
-  def _report(self, is_required: bool | None) -> None:
-    """Warns once, or raises, if the kernel cannot run."""
-    reason = self.unavailable_reason()
-    if not reason or not self.is_suitable():
-      return
-    message = f"the native kernel cannot run: {reason}. "
-    if is_required:
-      raise RuntimeError(
-        f"{message}PHASIC_REQUIRE_KERNEL is 1, which makes this an error; "
-        "config.use_path('portable') computes without the kernel"
-      )
-    with self._lock:
-      is_first, self._has_warned = not self._has_warned, True
-    if not is_first:
-      return
+  def warn_if_missing(self) -> None:
+    """Warns if the kernel cannot run; a substrate calls it when imported.
+
+    Nothing warns if PHASIC_REQUIRE_KERNEL is set: calls raise, or that is
+    meant.
+    """
     try:
+      is_set = required() is not None
+    except ValueError:  # Calls raise it.
+      is_set = True
+    reason = "" if is_set else self.unavailable_reason()
+    if reason:
       user_warnings.warn(
-        f"{message}Calls take the portable path instead, which is many times "
-        "slower. config.use_path('portable') chooses it without this warning; "
-        "PHASIC_REQUIRE_KERNEL=1 makes it an error"
+        "phasic runs without its native kernel, on the portable path, which is "
+        f"about {self.slowdown} times slower: {reason} "
+        "(PHASIC_REQUIRE_KERNEL=0 in the environment hides this line)"
       )
-    except RuntimeWarning:  # Raised by a filter: let later calls raise too.
-      self._has_warned = False
-      raise
 
   def precision(self) -> str:
     """Returns the dtype in which the current code path computes."""

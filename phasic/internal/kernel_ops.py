@@ -40,6 +40,7 @@ EDGES_ARE_FIXED = kernel_common.EDGES_ARE_FIXED
 
 _kernel = phase_type_calls.KERNEL
 set_path = _kernel.set_path
+warn_if_missing = _kernel.warn_if_missing
 status = _kernel.status
 status_message = _kernel.status_message
 measure_elimination = _kernel.measure_elimination
@@ -296,6 +297,7 @@ def statistics(
   kind: str,
   operands: Sequence[Array],
   weights: Array,
+  fallback: Callable[..., tuple[Array, ...]],
   edges: Sequence[Array] = (),
   kinds: Array | None = None,
 ) -> tuple[Array, ...]:
@@ -305,6 +307,9 @@ def statistics(
     kind: one of `KINDS`.
     operands: the five operands.
     weights: weights of the times, (batch..., n).
+    fallback: the portable function, called as
+      `fallback(kind, *operands, weights, *edges)`, with `kinds` as the last
+      one if there are any.
     edges: the three arrays of a sparse model.
     kinds: as in `phase_type`.
 
@@ -313,15 +318,17 @@ def statistics(
     for a sparse model, exits (batch..., p) and atom (batch..., 1).
 
   Raises:
-    NotImplementedError: the path is portable, or a derivative is computed; in a
-      graph of TensorFlow the derivative is NaN instead.
+    NotImplementedError: a derivative is computed; in a graph of TensorFlow the
+      derivative is NaN instead.
     ValueError: as in `phase_type`.
     TypeError: as in `phase_type`.
   """
-  if path_of_call() == "portable":
-    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
   more = fixed(edges, kinds)
-  return tuple(phase_type_calls.statistics(kind, operands, weights, more))
+  if path_of_call() == "portable":
+    return fallback(kind, *operands, weights, *more)
+  return tuple(
+    phase_type_calls.statistics(kind, operands, weights, fallback, more)
+  )
 
 
 def fixed(edges: Sequence[Array], kinds: Array | None) -> tuple[Array, ...]:

@@ -13,6 +13,10 @@ from typing import Any
 from phasic import _native
 from phasic.internal import native_files
 
+BUILD = (
+  "build it: pip install --no-binary phasic-substrates phasic-substrates "
+  "--force-reinstall --no-deps"
+)
 REINSTALL = (
   "reinstall it: pip install --force-reinstall --no-deps phasic-substrates"
 )
@@ -60,6 +64,9 @@ def _missing() -> str:
   return (
     f"{folder} has no library _kernel for {version} on "
     f"{sysconfig.get_platform()}"
-    + (f", only {', '.join(libraries)}" if libraries else "")
-    + f"; {REINSTALL}"
+    + (
+      f", only {', '.join(libraries)}; {REINSTALL}"
+      if libraries
+      else f"; {BUILD}"
+    )
   )

@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 _OPERANDS = 5
 _LARGEST_ORDER = 3
 
-KERNEL = kernel_common.Kernel(lambda: kernel_common.load()[1])
+KERNEL = kernel_common.Kernel(lambda: kernel_common.load()[1], 40)
 
 
 def portable(
@@ -99,6 +99,7 @@ def statistics(
   kind: str,
   operands: Sequence[object],
   weights: object,
+  fallback: Callable[..., object],
   fixed: Sequence[object],
 ) -> Sequence[onp.ndarray]:
   """Computes expected path statistics by the kernel, without derivatives."""

@@ -22,7 +22,9 @@ def warn(message: str) -> None:
   _issued.count = count() + 1
   level, frame = 1, sys._getframe()
   while frame.f_back is not None and _is_ours(frame):
-    level, frame = level + 1, frame.f_back
+    # The frames of an import are not counted by `warnings`.
+    level += not _is_of_import(frame.f_back)
+    frame = frame.f_back
   warnings.warn(message, RuntimeWarning, stacklevel=level)
 
 
@@ -31,9 +33,14 @@ def count() -> int:
   return getattr(_issued, "count", 0)
 
 
+def _is_of_import(frame: types.FrameType) -> bool:
+  name = frame.f_code.co_filename
+  return "importlib" in name and "_bootstrap" in name
+
+
 def _is_ours(frame: types.FrameType) -> bool:
   module = str(frame.f_globals.get("__name__", ""))
-  return module.partition(".")[0] in _NOT_CALLERS
+  return _is_of_import(frame) or module.partition(".")[0] in _NOT_CALLERS
 
 
 def derived() -> contextlib.AbstractContextManager[None]:

@@ -85,6 +85,10 @@ class NativeDerivatives:
     """Computes the function by JAX code, for platforms without native code."""
     raise NotImplementedError
 
+  def statistics(self, *operands: Array) -> tuple[Array, ...]:
+    """Computes expected statistics by JAX code, like `portable`."""
+    raise NotImplementedError
+
   def above_max_order(self, order: int) -> str:
     """Returns the error message about an order above the largest one."""
     return (

@@ -30,7 +30,9 @@ def _computes_on_cpus() -> bool:
   return getattr(device, "platform", device) == "cpu"
 
 
-KERNEL = kernel_common.Kernel(lambda: ffi_targets.load()[1], _computes_on_cpus)
+KERNEL = kernel_common.Kernel(
+  lambda: ffi_targets.load()[1], 40, _computes_on_cpus
+)
 
 
 def portable(
@@ -93,11 +95,12 @@ def statistics(
   kind: str,
   operands: Sequence[ArrayLike],
   weights: ArrayLike,
+  fallback: Callable[..., tuple[Array, ...]],
   fixed: Sequence[ArrayLike],
 ) -> Sequence[Array]:
   """Computes expected path statistics by the kernel, without derivatives."""
   arrays, flags = _checked(operands, fixed)
-  function = phase_type_maps.PhaseTypeFunction(kind, None, *flags)
+  function = phase_type_maps.PhaseTypeFunction(kind, fallback, *flags)
   op = phase_type_maps.Statistics(function, 1)
   weights = jnp.asarray(weights, arrays[-1].dtype)
   return multilinear.bind(op, arrays, [[weights]])

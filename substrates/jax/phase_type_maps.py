@@ -38,7 +38,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
   """A phase-type function, one of `KINDS`, with its native derivatives."""
 
   kind: str
-  fallback: Callable[..., Array] | None
+  fallback: Callable[..., Array | tuple[Array, ...]] | None
   has_edges: bool = False
   has_kinds: bool = False
   discrete: bool = False
@@ -104,6 +104,11 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
     assert self.fallback is not None
     count = len(self.fixed_event_ndims)
     return [self.fallback(self.kind, *operands[count:], *operands[:count])]
+
+  def statistics(self, *operands: Array) -> tuple[Array, ...]:
+    """Computes expected path statistics by JAX code, in place of the value."""
+    assert self.fallback is not None
+    return tuple(self.fallback(self.kind, *operands))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +210,8 @@ class Statistics(derivatives.Derivative):
     return [((*batch, *event), dtype) for event in events]
 
   def evaluate(self, *operands: Array) -> list[Array]:
-    raise NotImplementedError(kernel_common.STATISTICS_NEED_KERNEL)
+    fixed, x, [weights] = self._full_groups(operands)
+    return list(self.function.statistics(*x, weights, *fixed))
 
   def lower_cpu(
     self, ctx: mlir.LoweringRuleContext, *operands: mlir.ir.Value

@@ -18,6 +18,7 @@ _HINT = (
   'MODE may only be tested in an if statement, as MODE == "jax",'
   ' MODE != "jax", MODE in ("jax", "tf") or MODE not in (...)'
 )
+_MIXED = "tests MODE and something else in a chain"
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -83,6 +84,12 @@ class _Folder:
           empty.append((statement, statement.lineno))
         kept += self.block(chosen)
         continue
+      if isinstance(statement, ast.If):
+        following = self.elif_of(statement)
+        if following and self.truth(following.test) is not None:
+          self.first_test = self.first_test or following.test
+          self.ctx.refuse(following.test, _MIXED)
+          continue
       for field in ("body", "orelse", "finalbody"):
         inner = getattr(statement, field, None)
         if isinstance(inner, list):
@@ -98,6 +105,14 @@ class _Folder:
       kept = [ast.copy_location(ast.Pass(), first)]
     return kept
 
+  def elif_of(self, statement: ast.If) -> ast.If | None:
+    """Returns the `elif` that follows a branch, None if there is none."""
+    first = statement.orelse[0] if statement.orelse else None
+    if not isinstance(first, ast.If):
+      return None
+    line = self.ctx.source.lines[first.lineno - 1]
+    return first if line.lstrip().startswith("elif") else None
+
   def chain(self, statement: ast.If) -> list[ast.stmt]:
     """Returns the chosen branch of an if chain, and removes its other lines."""
     self.first_test = self.first_test or statement.test
@@ -108,7 +123,7 @@ class _Folder:
     while True:
       truth = self.truth(branch.test)
       if truth is None:
-        self.ctx.refuse(branch.test, "tests MODE and something else in a chain")
+        self.ctx.refuse(branch.test, _MIXED)
         return []
       if truth:
         body, header = branch.body, branch.test.end_lineno or branch.lineno
@@ -116,10 +131,9 @@ class _Folder:
       if not branch.orelse:
         return []
       first = branch.orelse[0]
-      if isinstance(first, ast.If) and lines[
-        first.lineno - 1
-      ].lstrip().startswith("elif"):
-        branch = first
+      following = self.elif_of(branch)
+      if following:
+        branch = following
         continue
       body, header = branch.orelse, first.lineno
       while not re.match(r"\s*else\s*:", lines[header - 1]):

@@ -75,7 +75,10 @@ def init_text(
     f"from {base}.internal.{module} import {name}"
     for name, module in besides.items()
   ]
-  lines.append(f"from {base}.internal import late_names")
+  lines += [
+    f"from {base}.internal import {module}"
+    for module in ("kernel_ops", "late_names")
+  ]
   if late:
     lines += ["", "if typing.TYPE_CHECKING:"]
     lines += [f"  from {base} import {name}" for name in late]
@@ -84,6 +87,7 @@ def init_text(
   # Import all classes, so that a program that only imports the substrate can
   # load a pickle.
   lines += ["", *[f"late_names.load({name})" for name in eager]]
+  lines += ["", "kernel_ops.warn_if_missing()"]
   modules = {name: (f"{base}.{name}", None) for name in late}
   lines += ["", *late_lib.resolver_lines(modules)]
   return "\n".join(lines) + "\n"

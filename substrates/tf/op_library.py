@@ -30,7 +30,7 @@ def _load() -> tuple[types.ModuleType | None, str]:
   if not os.path.exists(path):
     return None, (
       f"there is no op library {path} for {sysconfig.get_platform()}; "
-      f"{native_module.REINSTALL}"
+      f"{native_module.BUILD}"
     )
   damage = native_files.damage(path)
   if damage:

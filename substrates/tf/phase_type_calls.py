@@ -50,7 +50,7 @@ class _Kernel(kernel_common.Kernel):
     return limit
 
 
-KERNEL = _Kernel(op_library.load_error)
+KERNEL = _Kernel(op_library.load_error, 40)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -124,6 +124,7 @@ def statistics(
   kind: str,
   operands: Sequence[ArrayLike],
   weights: ArrayLike,
+  fallback: Callable[..., object],
   fixed: Sequence[ArrayLike],
 ) -> Sequence[Array]:
   """Computes expected path statistics by the kernel, without derivatives."""

@@ -129,8 +129,8 @@ def draws(
   each = [conformance.arrays(row) for row in rows]
   batch = {k: onp.stack([row[k] for row in each]) for k in each[0]}
   if mode == conformance.EAGER:
-    found = draw(each[0])[None]
-  elif MODE == "jax":
+    return onp.asarray(static.concrete(draw(each[0])))[None]
+  if MODE == "jax":
     vectorized = jax.vmap(draw)
     found = (
       jax.jit(vectorized) if mode == conformance.COMPILED else vectorized

@@ -64,11 +64,9 @@ class TestCase(parameterized.TestCase):
     take long to compile or to run its loops, and have `portable_test`.
     """
     paths: tuple[str, ...] = ("kernel",)
-    if kernel_ops.unavailable_reason():
-      paths = ("portable",)
-    elif MODE == "numpy":
+    if MODE == "numpy":
       paths = ("portable", "kernel")
-    return paths
+    return ("portable",) if kernel_ops.unavailable_reason() else paths
 
   def require_kernel(self) -> None:
     """Skips the test if the native kernel cannot run."""

@@ -38,7 +38,9 @@ class BuildTest(absltest.TestCase):
     self, files: dict[str, bytes], licenses: dict[str, str] = _LICENSES
   ) -> pathlib.Path:
     directory = pathlib.Path(self.create_tempdir().full_path)
-    return build.write_wheel(files, _PYPROJECT, "Text\n", licenses, directory)
+    return build.write_wheel(
+      files, _PYPROJECT, "Text\n", licenses, directory, build.ANY
+    )
 
   def test_same_bytes_twice(self):
     first = self._build(_FILES)
@@ -68,6 +70,13 @@ class BuildTest(absltest.TestCase):
     self.assertIn("Project-URL: Source, https://example.org/source\n", metadata)
     self.assertEndsWith(metadata, "\n\nText\n")
     self.assertLen(record.splitlines(), len(names))
+
+  def test_tag(self):
+    path = self._build(_FILES)
+    self.assertEqual(path.name, "some_name-1.2-py3-none-any.whl")
+    with zipfile.ZipFile(path) as archive:
+      text = archive.read("some_name-1.2.dist-info/WHEEL").decode()
+    self.assertIn("Root-Is-Purelib: true\nTag: py3-none-any\n", text)
 
   def test_license_without_a_pattern(self):
     licenses = _LICENSES | {"more/b.txt": "b"}

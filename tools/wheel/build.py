@@ -5,7 +5,8 @@
       --license LICENSE --license NOTICE ...
 
 Licenses are named by their paths, relative to the working directory. The manifest has a line `name in the wheel=path` per file. auditwheel then
-finds the oldest manylinux platform that the libraries run on. Nothing is
+finds the oldest manylinux platform that the libraries run on; with --any the
+wheel has no libraries, and its tag is py3-none-any. Nothing is
 copied into the wheel: TensorFlow brings its own library.
 """
 
@@ -26,6 +27,8 @@ from tools.wheel import metadata
 # The earliest time a zip file can have.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _EPOCH = "315532800"
+# The tag of the wheel without native code.
+ANY = "py3-none-any"
 _NOT_BUNDLED = "libtensorflow_framework.so.2"
 
 
@@ -68,8 +71,9 @@ def write_wheel(
   readme: str,
   licenses: dict[str, str],
   output_dir: pathlib.Path,
+  tag: str,
 ) -> pathlib.Path:
-  """Writes the wheel with this machine's own platform tag.
+  """Writes the wheel.
 
   Args:
     files: contents by name.
@@ -77,6 +81,7 @@ def write_wheel(
     readme: the long description.
     licenses: texts of licenses by their paths in the repository.
     output_dir: where to.
+    tag: its tag of Python, ABI and platform.
 
   Returns:
     The wheel's path.
@@ -87,10 +92,10 @@ def write_wheel(
   info = f"{stem}.dist-info"
   texts = {
     "METADATA": metadata.metadata(project, readme, licenses),
-    "WHEEL": metadata.wheel(_tag()),
+    "WHEEL": metadata.wheel(tag),
   } | {f"licenses/{name}": text for name, text in licenses.items()}
   own = {f"{info}/{name}": text.encode() for name, text in texts.items()}
-  path = output_dir / f"{stem}-{_tag()}.whl"
+  path = output_dir / f"{stem}-{tag}.whl"
   write_zip(path, files | own, info)
   return path
 
@@ -127,7 +132,7 @@ def build(
   """Writes the wheel, with a manylinux tag where auditwheel gives one."""
   with tempfile.TemporaryDirectory() as scratch:
     wheel = write_wheel(
-      files, pyproject, readme, licenses, pathlib.Path(scratch)
+      files, pyproject, readme, licenses, pathlib.Path(scratch), _tag()
     )
     if not repair(wheel, output_dir):
       print("The wheel keeps the tag of this machine.", file=sys.stderr)
@@ -139,19 +144,26 @@ def main() -> None:
   for name in ("manifest", "pyproject", "readme", "output_dir"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
   parser.add_argument("--license", type=pathlib.Path, action="append")
+  parser.add_argument(
+    "--any", action="store_true", help="the wheel for any system"
+  )
   arguments = parser.parse_args()
   files = {}
   for line in arguments.manifest.read_text().splitlines():
     name, _, path = line.partition("=")
     files[name] = pathlib.Path(path).read_bytes()
   arguments.output_dir.mkdir(parents=True, exist_ok=True)
-  build(
+  inputs = (
     files,
     arguments.pyproject.read_text(),
     arguments.readme.read_text(),
     {path.as_posix(): path.read_text() for path in arguments.license},
     arguments.output_dir,
   )
+  if arguments.any:
+    write_wheel(*inputs, ANY)
+  else:
+    build(*inputs)
 
 
 if __name__ == "__main__":

@@ -81,8 +81,9 @@ def metadata(
 
 
 def wheel(tag: str) -> str:
-  """The WHEEL file of a platform wheel."""
+  """The WHEEL file of a wheel with a tag."""
+  pure = str(tag.endswith("-none-any")).lower()
   return (
-    f"Wheel-Version: 1.0\nGenerator: {GENERATOR}\nRoot-Is-Purelib: false\n"
+    f"Wheel-Version: 1.0\nGenerator: {GENERATOR}\nRoot-Is-Purelib: {pure}\n"
     f"Tag: {tag}\n"
   )

@@ -2,7 +2,7 @@
 
 load("@python_environment//:env.bzl", "INTERPRETER")
 
-def _packaged(ctx):
+def _packaged(ctx, native):
     """The files that libraries have at run time below `package`, by name."""
     runfiles = depset(transitive = [
         dep[DefaultInfo].default_runfiles.files
@@ -11,7 +11,9 @@ def _packaged(ctx):
     return {
         file.short_path: file
         for file in runfiles.to_list()
-        if file.short_path.startswith(ctx.attr.package + "/")
+        if file.short_path.startswith(ctx.attr.package + "/") and (
+            native or file.extension != "so"
+        )
     }
 
 def _run_builder(ctx, module, files, inputs, options):
@@ -45,7 +47,7 @@ def _run_builder(ctx, module, files, inputs, options):
         inputs = depset(
             files.values() + ctx.files.builder + ctx.files.licenses + inputs + [manifest],
         ),
-        mnemonic = ctx.label.name.title(),
+        mnemonic = ctx.label.name.title().replace("_", ""),
         outputs = [output],
         progress_message = "Building the " + ctx.label.name,
         # With the stamp of the system's headers.
@@ -58,17 +60,14 @@ def _run_builder(ctx, module, files, inputs, options):
 
 def _wheel_impl(ctx):
     inputs = [ctx.file.pyproject, ctx.file.readme]
-    return _run_builder(ctx, "tools.wheel.build", _packaged(ctx), inputs, [
+    files = _packaged(ctx, ctx.attr.native)
+    return _run_builder(ctx, "tools.wheel.build", files, inputs, [
         "--pyproject=" + ctx.file.pyproject.path,
         "--readme=" + ctx.file.readme.path,
-    ])
+    ] + ([] if ctx.attr.native else ["--any"]))
 
 def _sdist_impl(ctx):
-    files = {
-        name: file
-        for name, file in _packaged(ctx).items()
-        if file.extension != "so"
-    }
+    files = _packaged(ctx, False)
     own = [ctx.file.pyproject, ctx.file.readme] + ctx.files.licenses + ctx.files.srcs
     files.update({file.short_path: file for file in own})
     return _run_builder(ctx, "tools.wheel.sdist", files, ctx.files.headers, [
@@ -87,7 +86,16 @@ _ATTRS = {
     "readme": attr.label(allow_single_file = True),
 }
 
-phasic_wheel = rule(implementation = _wheel_impl, attrs = _ATTRS)
+phasic_wheel = rule(
+    implementation = _wheel_impl,
+    attrs = dict(
+        _ATTRS,
+        native = attr.bool(
+            default = True,
+            doc = "Whether native libraries are shipped; else the wheel is for any system.",
+        ),
+    ),
+)
 
 phasic_sdist = rule(
     implementation = _sdist_impl,

@@ -29,6 +29,7 @@ from phasic.math.model import function_kinds
 from phasic.math.model import operands as operands_lib
 from phasic.math.model import value_rules
 from phasic.math.model.model_types import SubgeneratorLike
+from phasic.math.portable import portable_statistics
 
 
 class ExpectedStatistics(NamedTuple):
@@ -126,8 +127,8 @@ def expected_statistics(
     They have no derivatives.
 
   Raises:
-    NotImplementedError: the native kernel does not run, or the statistics are
-      differentiated (in graphs of TensorFlow derivatives are NaN instead).
+    NotImplementedError: the statistics are differentiated (in graphs of
+      TensorFlow derivatives are NaN instead).
     TypeError: as in `log_prob`.
     ValueError: as in `log_prob`, or the kind is unknown.
 
@@ -160,7 +161,12 @@ def expected_statistics(
   rule = weight_rule(function, upper is not None)
   known = _weights(weights, dtype, rule)
   statistics = kernel_ops.statistics(
-    function, operands, lay_out(known, "weights"), edges, kinds
+    function,
+    operands,
+    lay_out(known, "weights"),
+    portable_statistics.statistics,
+    edges,
+    kinds,
   )
   starts, sojourns, jumps, exits, atom = (
     operands_lib.rows(layout, x) for x in statistics

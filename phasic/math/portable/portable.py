@@ -77,6 +77,14 @@ def phase_type(
     where more steps are needed than allowed.
   """
   operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
+  return evaluate(kind, operands, weights)[0]
+
+
+def evaluate(
+  kind: str, operands: KernelArrays, weights: Array | None = None
+) -> tuple[Array, int]:
+  """Computes `phase_type`; returns it and the number of steps it needed."""
+  initial_probs = operands[0]
   phases = static.shape(initial_probs)[-1]
   if not isinstance(phases, int):
     raise ValueError(
@@ -85,11 +93,12 @@ def phase_type(
     )
   empty = empty_result(operands)
   if empty is not None:
-    return empty
+    return empty, 1
   limit = most_steps(operands)
   counts = _counts(operands)
   if counts is None:
-    return _run(kind, min(TRACED_STEPS, limit), weights, *operands)[0]
+    steps = min(TRACED_STEPS, limit)
+    return _run(kind, steps, weights, *operands)[0], steps
   within = onp.where(counts <= limit, counts, phases + 60)
   steps = min(rounded(int(onp.max(within))), limit)
   while True:
@@ -97,10 +106,10 @@ def phase_type(
     known = static.concrete(autodiff.stop_gradient(code))
     # Times that need more steps than the limit stay NaN.
     if known is None or steps >= limit:
-      return result
+      return result, steps
     short = onp.asarray(known) == mixture.SHORT
     if not onp.any(short & (counts <= limit)):
-      return result
+      return result, steps
     steps = min(8 * steps, limit)
 
 
@@ -152,13 +161,28 @@ def _run(
     chain = _derive(tuple(wide[:4]), static.finfo_eps(dtype))
     if weights is not None:
       weights = structures.cast(weights, static.wide_float())
-    quantity = kind.removeprefix("log_")
-    sequence, rate = _sequence(quantity, steps, chain, weights)
-    mixed = _mix(sequence, rate, chain.bad, wide[4])
-    last = limits.limit(
-      quantity, chain.initial, chain.off, chain.exits, chain.atom, wide[4]
-    )
-    return _finish(kind, dtype, chain.atom, chain.bad, last, wide[4], mixed)
+    return of_chain(kind, steps, chain, wide[4], dtype, weights)
+
+
+def of_chain(
+  kind: str,
+  steps: int,
+  chain: chain_lib.Chain,
+  times: Array,
+  dtype: str,
+  weights: Array | None = None,
+) -> tuple[Array, Array]:
+  """Computes `phase_type` of a chain in `dtype`, and its status codes.
+
+  The fields of the chain are independent variables for derivatives.
+  """
+  quantity = kind.removeprefix("log_")
+  sequence, rate = _sequence(quantity, steps, chain, weights)
+  mixed = _mix(sequence, rate, chain.bad, times)
+  last = limits.limit(
+    quantity, chain.initial, chain.off, chain.exits, chain.atom, times
+  )
+  return _finish(kind, dtype, chain.atom, chain.bad, last, times, mixed)
 
 
 def _power_sequence(

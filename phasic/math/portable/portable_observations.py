@@ -18,9 +18,11 @@ from phasic.internal import autodiff
 from phasic.internal import static
 from phasic.internal import structures
 from phasic.internal.arrays import Array
+from phasic.math.model import chain as chain_lib
 from phasic.math.numeric import special
 from phasic.math.portable import portable
 from phasic.math.portable import portable_edges
+from phasic.math.portable import portable_intervals
 
 # Integer codes of function kinds, as in native/kernel/api/phase_type.h.
 LOG_DENSITY = 0
@@ -29,6 +31,10 @@ LOG_CDF = 4
 LOG_INTERVAL = 6
 NOTHING = 7
 LOG_OBSERVATION = 8
+# A difference of probabilities is not taken where it has less than a fraction
+# exp(-_DIGITS) of the smaller one. It is NaN below exp(-_NO_DIGITS), where the
+# bounds are not known, in compiled programs, or time is discrete.
+_DIGITS, _NO_DIGITS = math.log(2.0**8), math.log(2.0**24)
 _LEFT = 9  # log P(X <= u), where u is the next time
 
 
@@ -93,19 +99,63 @@ def phase_type(
   )
   at_zero = valid & (times == 0)
   mass_at_zero = evaluate("cdf", at_zero)
-  with onp.errstate(all="ignore"):
-    interval = special.log_interval_mass(
-      valid,
-      at_zero,
+
+  def difference(counts: Array) -> Array:
+    return special.log_interval_mass(
+      counts,
+      counts & at_zero,
       (log_survival, _after(log_survival, 0.0)),
       (log_cdf, _after(log_cdf, 0.0)),
       mass_at_zero,
     )
+
+  fixed = autodiff.stop_gradient
+  with onp.errstate(all="ignore"):
+    size = fixed(difference(valid))
+    # The smaller of the two numbers that are subtracted.
+    whole = np.minimum(fixed(log_survival), _after(fixed(log_cdf), 0.0))
+    known = static.concrete(valid & np.logical_not(whole - size < _DIGITS))
+    if known is None or discrete:
+      unsure = np.logical_not(whole - size < _NO_DIGITS)
+      interval = np.where(valid & unsure, math.nan, 1.0) * difference(valid)
+    else:
+      interval = difference(valid & np.logical_not(known))
+      if onp.any(known):
+        exact = _intervals(
+          (initial_probs, rates, exit_rates, prob_zero), times, next_time, known
+        )
+        interval = np.where(known, exact, interval)
   result = np.where(kinds == LOG_DENSITY, log_density, math.nan)
   result = np.where(kinds == LOG_SURVIVAL, log_survival, result)
   result = np.where(kinds == LOG_CDF, log_cdf, result)
   result = np.where(valid, interval, result)
   return np.where(kinds == NOTHING, 0.0, result)
+
+
+def _intervals(
+  model: tuple[Array, ...], lower: Array, upper: Array, wanted: onp.ndarray
+) -> Array:
+  """Computes log P(lower < X <= upper) where it is wanted, without subtraction."""
+  dtype, wide = static.dtype_name(lower), static.wide_float()
+  n = onp.shape(wanted)[-1]
+  columns = onp.flatnonzero(onp.any(onp.reshape(wanted, (-1, n)), axis=0))
+  lower = np.where(wanted, lower, 1.0)
+  upper = np.where(wanted, upper, 2.0)
+  chain = chain_lib.derive(
+    tuple(structures.cast(x, wide) for x in model), static.finfo_eps(dtype)
+  )
+  chain = portable_intervals.with_batch(chain, static.shape(wanted)[:-1])
+  parts = []
+  for i in range(0, len(columns), portable_intervals.MOST):
+    some = columns[i : i + portable_intervals.MOST]
+    at = [
+      structures.cast(np.take(x, some, axis=-1), wide) for x in (lower, upper)
+    ]
+    function, lost = portable_intervals.log_mass(chain, *at)
+    parts.append(function(*chain[:5]) * np.where(lost, math.nan, 1.0))
+  values = np.concatenate(parts, axis=-1)
+  places = onp.searchsorted(columns, onp.arange(n)) % len(columns)
+  return structures.cast(np.take(values, places, axis=-1), dtype)
 
 
 _discrete = functools.partial(phase_type, discrete=True)

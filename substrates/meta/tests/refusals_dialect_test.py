@@ -156,6 +156,11 @@ class ModesTest(parameterized.TestCase):
       "4:6: tests MODE and something else in a chain",
     ),
     (
+      "late",
+      "if __name__:\n  pass\nelif MODE == 'tf':\n  pass",
+      "4:6: tests MODE and something else in a chain",
+    ),
+    (
       "one_line",
       "if MODE == 'jax': pass",
       "2:19: a branch on MODE needs a line of its own",

@@ -24,10 +24,6 @@ class ErlangTest(test_case.TestCase):
 
   p, rate = 6, 1.5
 
-  def setUp(self):
-    super().setUp()
-    self.require_kernel()
-
   def _given(self, kind, t, **options):
     model = models.erlang(self.p, self.rate)
     return pm.phase_type.expected_statistics(
@@ -103,7 +99,6 @@ class HyperexponentialTest(test_case.TestCase):
 
   @parameterized.product(t=(1e-9, 0.3, 5.0, 60.0), kind=_LOG_KINDS)
   def test_components(self, t, kind):
-    self.require_kernel()
     decay = onp.exp(-self.rates * t)
     before = -onp.expm1(-self.rates * t)
     # E[X; X <= t] of an exponential.
@@ -130,7 +125,6 @@ class EmTest(test_case.TestCase):
   """Tests the EM algorithm with the statistics."""
 
   def test_likelihood_never_falls(self):
-    self.require_kernel()
     state = onp.random.RandomState(5)
     exact = state.gamma(3.0, size=25)
     censored = onp.asarray([1.0, 4.0, 4.0])
