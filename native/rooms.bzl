@@ -201,7 +201,8 @@ ROOMS = {
         "xla"
     ],
     "kernel/fuzz": [
-        "kernel/api"
+        "kernel/api",
+        "kernel/simd"
     ],
     "elimination/fuzz": [
         "elimination/api",
