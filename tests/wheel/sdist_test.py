@@ -86,11 +86,7 @@ class SdistTest(absltest.TestCase):
 
   def test_compiles_what_bazel_compiles(self):
     by_bazel = [
-      (
-        entry["source"],
-        *_compiled(shlex.join(["", *entry["options"]])),
-        entry["defines"],
-      )
+      (entry["source"], entry["options"], entry["defines"])
       for entry in self.by_bazel
     ]
     by_cmake = []
@@ -117,16 +113,13 @@ class SdistTest(absltest.TestCase):
     }
     self.assertEqual(files, _wheel_files())
 
-  def test_headers_of_others_have_licenses(self):
-    """Apache's is that of phasic; Eigen's has a file, named in NOTICE."""
+  def test_headers_of_others_are_named(self):
+    names = {"eigen": "Eigen", "jax": "OpenXLA", "tf": "TensorFlow"}
     vendored = self.source / "third_party" / "include"
-    self.assertEqual(
-      {path.name for path in vendored.iterdir()}, {"eigen", "jax", "tf"}
-    )
-    for path in vendored.rglob("*"):
-      if path.is_file():
-        self.assertRegex(path.read_bytes(), rb"Licen[sc]e|Copyright", path)
-    self.assertTrue((self.source / "third_party/licenses/Eigen.txt").exists())
+    self.assertEqual({path.name for path in vendored.iterdir()}, {*names})
+    notice = (self.source / "NOTICE").read_text()
+    for name in names.values():
+      self.assertIn(name, notice)
 
   def test_metadata_is_that_of_the_wheel(self):
     (path,) = pathlib.Path("tools/wheel/wheel").glob("*.whl")
@@ -137,13 +130,10 @@ class SdistTest(absltest.TestCase):
   def test_same_bytes_when_written_again(self):
     with tarfile.open(_sdist()) as archive:
       entries = archive.getmembers()
-      files = {
-        entry.name: archive.extractfile(entry).read()
-        for entry in reversed(entries)
-      }
+      files = {x.name: archive.extractfile(x).read() for x in entries}
     self.assertLen(files, len(entries))
     again = self.scratch / "again.tar.gz"
-    sdist.write_tar(again, files)
+    sdist.write_tar(again, dict(reversed(files.items())))
     self.assertEqual(again.read_bytes(), _sdist().read_bytes())
 
 

@@ -31,7 +31,10 @@ def _compiled_sources_impl(ctx):
     level = struct(level = ctx.var.get("phasic_level", "")).to_json()
     lines = depset(transitive = [dep[_CompiledInfo].lines for dep in ctx.attr.deps])
     ctx.actions.write(output, "\n".join([level] + lines.to_list()))
-    return [DefaultInfo(files = depset([output]))]
+    return [DefaultInfo(
+        files = depset([output]),
+        runfiles = ctx.runfiles(files = [output]),
+    )]
 
 compiled_sources = rule(
     implementation = _compiled_sources_impl,
