@@ -111,7 +111,9 @@ class SdistTest(absltest.TestCase):
       for path in installed.rglob("*")
       if path.is_file()
     }
-    self.assertEqual(files, _wheel_files())
+    expected = _wheel_files()
+    self.assertEqual({*files}, {*expected})
+    self.assertEmpty([x for x in files if files[x] != expected[x]])
 
   def test_headers_of_others_are_named(self):
     names = {"eigen": "Eigen", "jax": "OpenXLA", "tf": "TensorFlow"}
