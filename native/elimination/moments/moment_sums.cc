@@ -60,6 +60,15 @@ bool IsMass(const T& x) {
   return value >= 0.0 && value < kInfinity;
 }
 
+// Returns whether all numbers are masses. Looks at each, so that compilers can
+// use vectors.
+template <class T>
+bool AreMasses(const T* x, int64_t count) {
+  bool are_masses = true;
+  for (int64_t i = 0; i < count; ++i) are_masses &= IsMass(x[i]);
+  return are_masses;
+}
+
 // Accumulates a sum whose error does not grow with the number of terms: block
 // sums are added with compensation, as if in twice the precision.
 template <class T>
@@ -111,10 +120,9 @@ bool MomentSums<T>::CheckMasses(const double* atom, double tolerance) {
   left = rest;
   const double at_zero =
       atom != nullptr ? *atom : (std::fabs(rest) <= tolerance ? 0.0 : rest);
-  return std::all_of(arrays.initial, arrays.initial + p, IsMass<T>) &&
-         std::all_of(arrays.weights, arrays.weights + topology->num_edges,
-                     IsMass<T>) &&
-         at_zero >= 0.0 && at_zero <= 1.0;
+  return AreMasses(arrays.initial, p) &&
+         AreMasses(arrays.weights, topology->num_edges) && at_zero >= 0.0 &&
+         at_zero <= 1.0;
 }
 
 template <class T>
