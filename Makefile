@@ -38,7 +38,8 @@
 #                   `make test-versions` on them; CC and CXX choose the compiler
 #   make wheel      dist/phasic_substrates-*.whl
 #   make wheel-any  the wheel without native code, for any system
-#   make wheels     the same for each Python that is found
+#   make wheels     wheels of a release: glibc 2.28 and later, on x86-64 and
+#                   aarch64, for each Python that headers are found of
 #   make reproducible    builds the wheel again in another folder, compiling all of
 #                   it, and compares the bytes; a quarter of an hour or more
 #   make format     formats Python and C++, and writes the tables of rooms

@@ -2,8 +2,8 @@
 # Writes the locks: requirements/*.in, resolved by uv for each Python that has a
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
 # installed together; each environment of `make test-versions`, `make test-pymc`,
-# `make test-msprime`, `make references`, `make mutants` and `make bench-peers` is a
-# resolution of its own; that of `make docs` keeps to the versions of `.venv`.
+# `make test-msprime`, `make references`, `make mutants`, `make bench-peers` and
+# `make wheels` is a resolution of its own; that of `make docs` keeps to the versions of `.venv`.
 # UV names the uv binary; UPGRADE=1 takes the newest versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
@@ -50,7 +50,7 @@ for folder in 3.*/; do
   for name in dev jax tf; do
     lock "${version}" "${name}" --override=overrides.txt "--constraint=${all}"
   done
-  for name in {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen}; do
+  for name in {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen} wheels; do
     override=()
     case "${name}" in
       peers-incumbent) override=(--override=peers-overrides.txt) ;;

@@ -30,16 +30,20 @@ old = ["a; python_version < '3.12'"]
 Source = "https://example.org/source"
 """
 _LICENSES = {"LICENSE": "License\n", "others/a.txt": "Another\n"}
+_TARGET = build.parse_target("cp313-manylinux_2_28_x86_64")
 _FILES = {"pkg/b.py": b"b = 1\n", "pkg/__init__.py": b"", "pkg/a.so": b"\0"}
 
 
 class BuildTest(absltest.TestCase):
   def _build(
-    self, files: dict[str, bytes], licenses: dict[str, str] = _LICENSES
+    self,
+    files: dict[str, bytes],
+    licenses: dict[str, str] = _LICENSES,
+    target: build.Target = _TARGET,
   ) -> pathlib.Path:
     directory = pathlib.Path(self.create_tempdir().full_path)
     return build.write_wheel(
-      files, _PYPROJECT, "Text\n", licenses, directory, build.ANY
+      files, _PYPROJECT, "Text\n", licenses, directory, target
     )
 
   def test_same_bytes_twice(self):
@@ -71,8 +75,15 @@ class BuildTest(absltest.TestCase):
     self.assertEndsWith(metadata, "\n\nText\n")
     self.assertLen(record.splitlines(), len(names))
 
-  def test_tag(self):
+  def test_target(self):
     path = self._build(_FILES)
+    self.assertEqual(path.name, "some_name-1.2-cp313-cp313-linux_x86_64.whl")
+    with zipfile.ZipFile(path) as archive:
+      wheel = archive.read("some_name-1.2.dist-info/WHEEL").decode()
+    self.assertIn("Tag: cp313-cp313-linux_x86_64\n", wheel)
+
+  def test_any_system(self):
+    path = self._build(_FILES, target=build.parse_target("any"))
     self.assertEqual(path.name, "some_name-1.2-py3-none-any.whl")
     with zipfile.ZipFile(path) as archive:
       text = archive.read("some_name-1.2.dist-info/WHEEL").decode()

@@ -21,7 +21,7 @@ from tools.wheel import build
 
 _PACKAGES = {"numpy": "numpy", "jax": "jax", "tf": "tensorflow-cpu"}
 _THIRD_PARTY = [
-  *("third_party/licenses/Eigen.txt", "third_party/licenses/pybind11.txt")
+  f"third_party/licenses/{name}.txt" for name in ("Eigen", "LLVM", "pybind11")
 ]
 _OPTIONAL = [
   *("formulaic", "matplotlib", "networkx", "numpyro", "statsmodels"),
@@ -135,7 +135,7 @@ class WheelContentsTest(absltest.TestCase):
           self.assertIn("libc.so.6", needed)
           self.assertNotIn("libstdc++.so.6", needed)
 
-  def test_same_bytes_when_built_again(self):
+  def _build_again(self, target: build.Target) -> pathlib.Path:
     with zipfile.ZipFile(_wheel()) as archive:
       files = {
         name: archive.read(name)
@@ -143,8 +143,6 @@ class WheelContentsTest(absltest.TestCase):
         if name.startswith("phasic/") and not name.endswith("/")
       }
     directory = pathlib.Path(self.create_tempdir().full_path)
-    # Another user's settings.
-    self.addCleanup(os.umask, os.umask(0o077))
     texts = [
       pathlib.Path(name).read_text()
       for name in ("pyproject.toml", "docs/pypi.md")
@@ -153,10 +151,23 @@ class WheelContentsTest(absltest.TestCase):
       name: pathlib.Path(name).read_text()
       for name in ("LICENSE", "NOTICE", *_THIRD_PARTY)
     }
-    build.build(files, *texts, licenses, directory)
+    build.build(files, *texts, licenses, directory, target)
+    return directory
+
+  def test_same_bytes_when_built_again(self):
+    # Another user's settings.
+    self.addCleanup(os.umask, os.umask(0o077))
+    directory = self._build_again(build.own_target())
     self.assertEqual(
       (directory / _wheel().name).read_bytes(), _wheel().read_bytes()
     )
+
+  def test_refuses_a_platform_that_is_too_old(self):
+    own = build.own_target()
+    platform = own.platform.replace("linux", "manylinux_2_17")
+    target = own._replace(manylinux=platform)
+    with self.assertRaisesRegex(SystemExit, f"cannot be a {platform} wheel"):
+      self._build_again(target)
 
 
 class InstalledWheelTest(parameterized.TestCase):

@@ -3,11 +3,13 @@
     python -m tools.wheel.build --manifest M --output_dir dist
       --pyproject pyproject.toml --readme docs/pypi.md
       --license LICENSE --license NOTICE ...
+      --target cp313-manylinux_2_28_aarch64
 
-Licenses are named by their paths, relative to the working directory. The manifest has a line `name in the wheel=path` per file. auditwheel then
-finds the oldest manylinux platform that the libraries run on; with --any the
-wheel has no libraries, and its tag is py3-none-any. Nothing is
-copied into the wheel: TensorFlow brings its own library.
+Licenses are named by their paths, relative to the working directory. The manifest
+has a line `name in the wheel=path` per file. auditwheel then checks that the
+libraries run on the manylinux platform of the target; by default, which is this
+machine, it finds the oldest that they run on. The target `any` is a wheel without
+libraries. Nothing is copied into the wheel: TensorFlow brings its own library.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import sys
 import sysconfig
 import tempfile
 import tomllib
+from typing import NamedTuple
 import zipfile
 
 from tools.wheel import metadata
@@ -27,15 +30,37 @@ from tools.wheel import metadata
 # The earliest time a zip file can have.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _EPOCH = "315532800"
-# The tag of the wheel without native code.
-ANY = "py3-none-any"
 _NOT_BUNDLED = "libtensorflow_framework.so.2"
 
 
-def _tag() -> str:
+class Target(NamedTuple):
+  """What a wheel is for.
+
+  Attributes:
+    tag: before auditwheel has looked, e.g. "cp313-cp313-linux_aarch64".
+    manylinux: the platform that the wheel must be able to have; "auto" for the
+      oldest that it can have, "" for a wheel without libraries.
+  """
+
+  tag: str
+  manylinux: str = "auto"
+
+
+def own_target() -> Target:
+  """This machine and the Python that runs."""
   version = f"cp{sys.version_info.major}{sys.version_info.minor}"
   platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-  return f"{version}-{version}-{platform}"
+  return Target(f"{version}-{version}-{platform}")
+
+
+def parse_target(text: str) -> Target:
+  """Reads a target: "any", or such as "cp313-manylinux_2_28_aarch64"."""
+  if text == "any":
+    return Target("py3-none-any", "")
+  python, _, manylinux = text.partition("-")
+  # Names of processors may have underscores.
+  processor = manylinux.split("_", 3)[3]
+  return Target(f"{python}-{python}-linux_{processor}", manylinux)
 
 
 def _record_line(name: str, content: bytes) -> str:
@@ -71,9 +96,9 @@ def write_wheel(
   readme: str,
   licenses: dict[str, str],
   output_dir: pathlib.Path,
-  tag: str,
+  target: Target,
 ) -> pathlib.Path:
-  """Writes the wheel.
+  """Writes the wheel with the platform tag that auditwheel starts from.
 
   Args:
     files: contents by name.
@@ -81,7 +106,7 @@ def write_wheel(
     readme: the long description.
     licenses: texts of licenses by their paths in the repository.
     output_dir: where to.
-    tag: its tag of Python, ABI and platform.
+    target: what the wheel is for.
 
   Returns:
     The wheel's path.
@@ -92,15 +117,17 @@ def write_wheel(
   info = f"{stem}.dist-info"
   texts = {
     "METADATA": metadata.metadata(project, readme, licenses),
-    "WHEEL": metadata.wheel(tag),
+    "WHEEL": metadata.wheel(target.tag),
   } | {f"licenses/{name}": text for name, text in licenses.items()}
   own = {f"{info}/{name}": text.encode() for name, text in texts.items()}
-  path = output_dir / f"{stem}-{tag}.whl"
+  path = output_dir / f"{stem}-{target.tag}.whl"
   write_zip(path, files | own, info)
   return path
 
 
-def repair(wheel: pathlib.Path, output_dir: pathlib.Path) -> bool:
+def repair(
+  wheel: pathlib.Path, output_dir: pathlib.Path, manylinux: str
+) -> bool:
   """Writes the wheel again with its manylinux tag; False if it cannot."""
   environment = {
     "PATH": os.pathsep.join([os.path.dirname(sys.executable), "/usr/bin"]),
@@ -108,7 +135,9 @@ def repair(wheel: pathlib.Path, output_dir: pathlib.Path) -> bool:
   }
   result = subprocess.run(
     [
-      *(sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"),
+      *(sys.executable, "-m", "auditwheel", "repair", "--plat", manylinux),
+      # Not also an older platform that its symbols would run on.
+      *(["--only-plat"] if manylinux != "auto" else []),
       *("--exclude", _NOT_BUNDLED, "-w", str(output_dir), str(wheel)),
     ],
     env=environment,
@@ -128,13 +157,30 @@ def build(
   readme: str,
   licenses: dict[str, str],
   output_dir: pathlib.Path,
+  target: Target,
 ) -> None:
-  """Writes the wheel, with a manylinux tag where auditwheel gives one."""
+  """Writes the wheel, with a manylinux tag where auditwheel gives one.
+
+  Args:
+    files: contents by name.
+    pyproject: the text of pyproject.toml.
+    readme: the long description.
+    licenses: texts of licenses by their paths in the repository.
+    output_dir: where to.
+    target: what the wheel is for.
+
+  Raises:
+    SystemExit: the wheel cannot have the manylinux platform of the target.
+  """
+  inputs = (files, pyproject, readme, licenses)
+  if not target.manylinux:
+    write_wheel(*inputs, output_dir, target)
+    return
   with tempfile.TemporaryDirectory() as scratch:
-    wheel = write_wheel(
-      files, pyproject, readme, licenses, pathlib.Path(scratch), _tag()
-    )
-    if not repair(wheel, output_dir):
+    wheel = write_wheel(*inputs, pathlib.Path(scratch), target)
+    if not repair(wheel, output_dir, target.manylinux):
+      if target.manylinux != "auto":
+        raise SystemExit(f"{wheel.name} cannot be a {target.manylinux} wheel")
       print("The wheel keeps the tag of this machine.", file=sys.stderr)
       (output_dir / wheel.name).write_bytes(wheel.read_bytes())
 
@@ -144,26 +190,21 @@ def main() -> None:
   for name in ("manifest", "pyproject", "readme", "output_dir"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
   parser.add_argument("--license", type=pathlib.Path, action="append")
-  parser.add_argument(
-    "--any", action="store_true", help="the wheel for any system"
-  )
+  parser.add_argument("--target", type=parse_target, default=own_target())
   arguments = parser.parse_args()
   files = {}
   for line in arguments.manifest.read_text().splitlines():
     name, _, path = line.partition("=")
     files[name] = pathlib.Path(path).read_bytes()
   arguments.output_dir.mkdir(parents=True, exist_ok=True)
-  inputs = (
+  build(
     files,
     arguments.pyproject.read_text(),
     arguments.readme.read_text(),
     {path.as_posix(): path.read_text() for path in arguments.license},
     arguments.output_dir,
+    arguments.target,
   )
-  if arguments.any:
-    write_wheel(*inputs, ANY)
-  else:
-    build(*inputs)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def _wheel_impl(ctx):
     return _run_builder(ctx, "tools.wheel.build", files, inputs, [
         "--pyproject=" + ctx.file.pyproject.path,
         "--readme=" + ctx.file.readme.path,
-    ] + ([] if ctx.attr.native else ["--any"]))
+    ] + ([] if ctx.attr.native else ["--target=any"]))
 
 def _sdist_impl(ctx):
     files = _packaged(ctx, False)
