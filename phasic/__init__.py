@@ -19,10 +19,11 @@ def _check_folder() -> None:
   for name in _OTHERS:
     if os.path.exists(os.path.join(__path__[0], name)):
       raise ImportError(
-        f"{__path__[0]} has files of another project: phasic and "
-        "phasic-substrates are both installed, and have a package of the same "
-        "name. Remove both and install one: pip uninstall phasic "
-        "phasic-substrates; pip install phasic-substrates. To use both, "
+        f"{__path__[0]} has files of another project: {name} and all but "
+        "substrates, include and _native are of PyPI's phasic, these and "
+        "__init__.py of phasic-substrates. Both are installed, and have a "
+        "package of the same name. Remove both and install one: pip uninstall "
+        "phasic phasic-substrates; pip install phasic-substrates. To use both, "
         "install each in its own environment"
       )
 

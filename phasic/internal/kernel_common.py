@@ -121,7 +121,7 @@ class Kernel:
     is_suitable: a function that returns whether the kernel should run if it
       can.
     slowdown: how many times slower the portable path is, for messages: the
-      median over ordinary calls (tools/portable_cost.py).
+      median over ordinary calls (benchmarks/portable_cost.py).
     can_run: whether a call since the choice of the path has found that the
       kernel can run; later calls then skip the test.
   """

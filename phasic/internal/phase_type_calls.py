@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 _OPERANDS = 5
 _LARGEST_ORDER = 3
 
-KERNEL = kernel_common.Kernel(lambda: kernel_common.load()[1], 40)
+KERNEL = kernel_common.Kernel(lambda: kernel_common.load()[1], 25)
 
 
 def portable(

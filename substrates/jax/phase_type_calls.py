@@ -31,7 +31,7 @@ def _computes_on_cpus() -> bool:
 
 
 KERNEL = kernel_common.Kernel(
-  lambda: ffi_targets.load()[1], 40, _computes_on_cpus
+  lambda: ffi_targets.load()[1], 45, _computes_on_cpus
 )
 
 

@@ -19,12 +19,21 @@ Import the one you use: `from phasic.substrates import jax as ph`.
 
 import phasic
 
+# Uninstalling the other project removes our __init__.py, too.
+if getattr(phasic, "__file__", None) is None:
+  raise ImportError(
+    f"{next(iter(phasic.__path__))} has no __init__.py: another project, PyPI's "
+    "phasic, has a file of that name, and was removed with it. Install "
+    "phasic-substrates again: pip install --force-reinstall --no-deps "
+    "phasic-substrates"
+  )
 if getattr(phasic, "_PROJECT", "") != "phasic-substrates":
   raise ImportError(
-    f"{phasic.__file__} is of another project: phasic and phasic-substrates are "
-    "both installed, and have a package of the same name. Remove both and "
-    "install one: pip uninstall phasic phasic-substrates; pip install "
-    "phasic-substrates. To use both, install each in its own environment"
+    f"{phasic.__file__} is of another project, PyPI's phasic; substrates, beside "
+    "it, is of phasic-substrates. Both are installed, and have a package of the "
+    "same name. Remove both and install one: pip uninstall phasic "
+    "phasic-substrates; pip install phasic-substrates. To use both, install "
+    "each in its own environment"
   )
 '''
 

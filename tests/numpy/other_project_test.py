@@ -20,7 +20,8 @@ def _import(name, files):
 
   Args:
     name: the module.
-    files: {path in phasic: text}; ours are those that are not there.
+    files: {path in phasic: text, or None for a file that is removed}; all
+      others are ours.
   """
   with tempfile.TemporaryDirectory() as folder:
     root = pathlib.Path(folder, "phasic")
@@ -28,7 +29,10 @@ def _import(name, files):
     shutil.copy(phasic.__file__, root / "__init__.py")
     shutil.copy(substrates.__file__, root / "substrates" / "__init__.py")
     for path, text in files.items():
-      (root / path).write_text(text)
+      if text is None:
+        (root / path).unlink()
+      else:
+        (root / path).write_text(text)
     code = (
       f"try:\n  import {name}\nexcept ImportError as error:\n  print(error)"
     )
@@ -58,8 +62,15 @@ class OtherProjectTest(absltest.TestCase):
   def test_the_other_came_last(self):
     self.assertRegex(
       _import("phasic.substrates", {"__init__.py": _OTHERS, "svgd.py": ""}),
-      "__init__.py is of another project: .*pip uninstall phasic "
+      "__init__.py is of another project, PyPI's phasic; .*pip uninstall phasic "
       "phasic-substrates; pip install phasic-substrates",
+    )
+
+  def test_the_other_was_removed(self):
+    self.assertRegex(
+      _import("phasic.substrates", {"__init__.py": None}),
+      "phasic has no __init__.py: .* PyPI's phasic, .* pip install "
+      "--force-reinstall --no-deps phasic-substrates",
     )
 
 

@@ -16,7 +16,7 @@ class NumpySuite(unittest.TestCase):
     )
 
   def test_path(self):
-    self.assertEqual(ph.config.path(), "kernel")
+    self.assertEqual(ph.config.path(), expected.PATH)
 
   def test_log_prob(self):
     np.testing.assert_allclose(

@@ -18,6 +18,7 @@ from tools.rooms import native_rooms
 from tools.rooms import order
 from tools.rooms import phasic_rooms
 from tools.rooms import shared_tests
+from tools.rooms import systems
 from tools.rooms import test_files
 
 _NOTE = "Written by `make format`; do not edit."
@@ -113,7 +114,7 @@ def main(argv: list[str]) -> int:
   parser.add_argument("root", nargs="?", default=".", type=pathlib.Path)
   arguments = parser.parse_args(argv[1:])
   root = arguments.root
-  errors = order.check(root) + asking.check(root)
+  errors = order.check(root) + asking.check(root) + systems.check(root)
   errors += _check_tables(root, arguments.write)
   print("\n".join(errors), end="\n" if errors else "")
   return int(bool(errors))
