@@ -30,7 +30,7 @@ class EnvironmentsTest(absltest.TestCase):
 
   def test_supported_pythons_are_sorted(self):
     found = self._call("supported_pythons").splitlines()
-    self.assertEqual(found, ["3.13", "3.12", "3.11"])
+    self.assertEqual(found, ["3.14", "3.13", "3.12", "3.11"])
 
   def test_a_name_that_refuses_to_run_is_skipped(self):
     self._add(f"python{_OWN}", "echo no such version >&2; exit 127")

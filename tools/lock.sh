@@ -3,8 +3,9 @@
 # folder there. `.venv`'s are one resolution, so that any subset of them can be
 # installed together; each environment of `make test-versions`, `make test-pymc`,
 # `make test-msprime`, `make references`, `make mutants`, `make bench-peers` and
-# `make wheels` is a resolution of its own; that of `make docs` keeps to the versions of `.venv`.
-# UV names the uv binary; UPGRADE=1 takes the newest versions.
+# `make wheels` is a resolution of its own; that of `make docs` keeps to the versions of
+# `.venv`. UV names the uv binary; UPGRADE=1 takes the newest versions; PYTHONS names the
+# versions of Python whose locks are written, instead of all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../requirements"
 
@@ -42,15 +43,16 @@ lock() {  # Python's version, name, then options
   mv "${tmp}/lock.txt" "$1/$2.txt"
 }
 
-for folder in 3.*/; do
-  version="${folder%/}"
+for version in ${PYTHONS:-$(ls -d 3.*)}; do
   all="${tmp}/${version}.txt"
   compile "${version}" "${all}" --override=overrides.txt \
     "$(keep "${version}"/{dev,jax,tf}.txt)" {dev,jax,tf}.in
   for name in dev jax tf; do
     lock "${version}" "${name}" --override=overrides.txt "--constraint=${all}"
   done
-  for name in {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen} wheels; do
+  for name in accuracy {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen} wheels; do
+    # Its one release that benchmarks compare with has no wheel for later Pythons.
+    if [[ "${name} ${version}" == "peers-incumbent 3.14" ]]; then continue; fi
     override=()
     case "${name}" in
       peers-incumbent) override=(--override=peers-overrides.txt) ;;
@@ -58,6 +60,9 @@ for folder in 3.*/; do
     esac
     lock "${version}" "${name}" "${override[@]}" "$(keep "${version}/${name}.txt")"
   done
+  # A resolution for another processor.
+  lock "${version}" aarch64-tf --python-platform=aarch64-manylinux_2_28 \
+    "$(keep "${version}/aarch64-tf.txt")"
   lock "${version}" docs --override=overrides.txt "--constraint=${all}" \
     "$(keep "${version}/docs.txt")"
   echo "lock: Python ${version} done" >&2
