@@ -9,6 +9,8 @@
 #   make test-all   both
 #   make test-versions   the wheel with the oldest and the newest JAX,
 #                   TensorFlow and NumPy, on each Python that is found
+#   make test-wheels     each wheel of dist/ as it is shipped: suites and a sample of
+#                   accuracy, under emulation for aarch64
 #   make fuzz       judged calls drawn at random, for SECONDS=600, SEED=1; see
 #                   tests/campaign/README.md
 #   make test-pymc  the PyMC recipe of docs/guide.md
@@ -52,7 +54,7 @@
 
 PY := .venv/bin/python
 
-.PHONY: setup demo quick check test test-slow test-all test-versions test-sdist test-pymc fuzz \
+.PHONY: setup demo quick check test test-slow test-all test-versions test-sdist test-wheels test-pymc fuzz \
   test-msprime references mutants sanitize sanitize-quick bench bench-page bench-cost bench-peers bench-panel bench-slow \
   docs docs-quick linkcheck sdist wheel wheel-any wheels reproducible format lint typecheck golden lock clean \
   clean-cache
@@ -81,6 +83,9 @@ test-all: setup
 
 test-versions: setup
 	@tools/test_versions.sh
+
+test-wheels: setup
+	@tools/test_wheels.sh
 
 fuzz: setup
 	@tools/run_installed.sh -m tests.campaign.campaign $(or $(SECONDS),600) $(or $(SEED),1)

@@ -29,6 +29,7 @@ def main(argv: list[str]) -> int:
     entry = json.loads(line)
     result = dict.fromkeys(_COUNTS, 0) | (entry["result"] or _CRASHED)
     versions = {"python": entry["python"]} | result["versions"]
+    versions.setdefault("tensorflow-cpu", versions.get("tensorflow", "-"))
     names = ("jax", "tensorflow-cpu", "numpy")
     shown = [versions.get(name, "-") for name in names]
     counts = [str(result[name]) for name in _COUNTS]

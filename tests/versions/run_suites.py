@@ -2,6 +2,7 @@
 
     python run_suites.py {numpy,jax,tf}...
 
+or modules of tests by their dotted names, such as tests.accuracy.value_accuracy_test.
 The last line of what it prints is JSON: the versions, how many tests passed,
 failed and were skipped, and the slow path's reason where there is one. The exit
 status is 1 if one failed.
@@ -15,7 +16,7 @@ import platform
 import sys
 import unittest
 
-_PACKAGES = ("numpy", "jax", "tensorflow-cpu")
+_PACKAGES = ("numpy", "jax", "tensorflow-cpu", "tensorflow")
 
 
 def _versions() -> dict[str, str]:
@@ -33,7 +34,7 @@ def main() -> None:
   os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
   suite = unittest.TestSuite()
   for name in sys.argv[1:]:
-    module = importlib.import_module(f"{name}_suite")
+    module = importlib.import_module(name if "." in name else f"{name}_suite")
     suite.addTests(unittest.defaultTestLoader.loadTestsFromModule(module))
   result = unittest.TextTestRunner(stream=sys.stdout).run(suite)
   failed = len(result.failures) + len(result.errors)
