@@ -48,23 +48,23 @@ copy_headers() {  # version, folder
 
 # Writes the wheel of a processor and a version of Python.
 build() {  # processor, version
-  local build="${WORK}/$1" stage="${WORK}/stage"
+  local build="${WORK}/$1" stage="${WORK}/$1/stage" manifest="${WORK}/$1/manifest"
   cmake -S "${WORK}/source" -B "${build}" -G Ninja --log-level=WARNING \
     "-DCMAKE_MAKE_PROGRAM=${venv}/bin/ninja" \
     -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$1" \
     "-DCMAKE_CXX_COMPILER=${TOOLS}/zig_cxx.sh" \
-    "-DCMAKE_CXX_FLAGS=-mllvm -inline-threshold=1000" \
+    "-DCMAKE_CXX_FLAGS=-O3 -mllvm -inline-threshold=1000" \
     "-DCMAKE_CXX_STANDARD_LIBRARIES=${build}/libgcc_s.so.1" \
-    "-DCMAKE_MODULE_LINKER_FLAGS=-O3 -Wl,-s -Wl,--version-script=${TOOLS}/exports.map" \
-    "-DPython_EXECUTABLE=${PYTHON}" "-DPython_INCLUDE_DIR=${WORK}/headers/$2" >&2
+    "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,-s -Wl,--version-script=${TOOLS}/exports.map" \
+    "-DPython_EXECUTABLE=${PYTHON}" "-DPYTHON_HEADERS=${WORK}/headers/$2" >&2
   cmake --build "${build}" ${JOBS:+"--parallel=${JOBS}"} >&2
   rm -rf "${stage}"
   cmake --install "${build}" --prefix "${stage}" >/dev/null
-  (cd "${stage}" && find . -type f -printf "%P=${stage}/%P\n") | sort > "${WORK}/manifest"
+  find "${stage}" -type f -printf "%P=%p\n" | sort > "${manifest}"
   (
     cd "${WORK}/source"
     PYTHONPATH="${TOOLS}/../.." "${PYTHON}" -B -m tools.wheel.build \
-      --manifest "${WORK}/manifest" --pyproject pyproject.toml \
+      --manifest "${manifest}" --pyproject pyproject.toml \
       --readme docs/pypi.md --output_dir "${output}" \
       --target "cp${2/./}-manylinux_${GLIBC/./_}_$1" \
       $(printf -- '--license %s ' LICENSE NOTICE third_party/licenses/*)
