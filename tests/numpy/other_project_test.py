@@ -1,5 +1,6 @@
 """PyPI's other `phasic`, installed into the same folder: an error that says so."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -42,6 +43,8 @@ def _import(name, files):
       text=True,
       check=True,
       cwd=folder,
+      # Packages on the path would come before one without an __init__.
+      env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
     )
   return result.stdout
 
