@@ -50,7 +50,7 @@ for version in ${PYTHONS:-$(ls -d 3.*)}; do
   for name in dev jax tf; do
     lock "${version}" "${name}" --override=overrides.txt "--constraint=${all}"
   done
-  for name in accuracy {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen} wheels; do
+  for name in {oldest,newest}-{jax,tf} lifelines msprime mutants pymc peers-{incumbent,phasegen} wheels; do
     # Its one release that benchmarks compare with has no wheel for later Pythons.
     if [[ "${name} ${version}" == "peers-incumbent 3.14" ]]; then continue; fi
     override=()
@@ -60,9 +60,13 @@ for version in ${PYTHONS:-$(ls -d 3.*)}; do
     esac
     lock "${version}" "${name}" "${override[@]}" "$(keep "${version}/${name}.txt")"
   done
-  # A resolution for another processor.
-  lock "${version}" aarch64-tf --python-platform=aarch64-manylinux_2_28 \
-    "$(keep "${version}/aarch64-tf.txt")"
+  # Resolutions for a processor each.
+  for name in shipped-{x86_64,aarch64}; do
+    compile "${version}" "${tmp}/lock.txt" shipped.in \
+      "--python-platform=${name#shipped-}-manylinux_2_28" \
+      "$(keep "${version}/${name}.txt")"
+    mv "${tmp}/lock.txt" "${version}/${name}.txt"
+  done
   lock "${version}" docs --override=overrides.txt "--constraint=${all}" \
     "$(keep "${version}/docs.txt")"
   echo "lock: Python ${version} done" >&2

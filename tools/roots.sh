@@ -46,7 +46,11 @@ make_root() {  # Debian's architecture, suite, version of Python
   fi
   # Unpacked, and not installed: programs for another processor need not run.
   for package in "${root}"/var/cache/apt/archives/*.deb; do
-    dpkg-deb --extract "${package}" "${root}"
+    dpkg-deb --extract "${package}" "${root}" || {
+      reason="dpkg-deb could not unpack $(basename "${package}")"
+      rm -rf "${root}" "${root}.log"
+      return 1
+    }
   done
   rm -rf "${root}/var/cache/apt/archives" "${root}.log"
   echo "$1" > "${root}/ARCHITECTURE"

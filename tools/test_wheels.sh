@@ -3,7 +3,7 @@
 #
 # Of each wheel: which one pip takes for its Python and processor, the versions of
 # glibc's symbols, the suites of tests/versions with the newest JAX and TensorFlow,
-# and a sample of tests/accuracy. A wheel for aarch64 runs under emulation; a Python that is not here
+# a sample of tests/accuracy, and the demo. A wheel for aarch64 runs under emulation; a Python that is not here
 # comes from a root of tools/roots.sh. Environments are made once, in the cache that
 # all clones share. Prints a table, and closes with `N passed, N failed, N skipped`.
 set -euo pipefail
@@ -51,7 +51,7 @@ run() {  # Python's version, processor, name of the log, path, program and argum
 }
 
 test_wheel() {  # wheel
-  local wheel version processor python installed suite suites lock
+  local wheel version processor python installed suite suites
   wheel="$1"
   version="$(basename "${wheel}" | sed -E 's/.*-cp3([0-9]+)-cp3.*/3.\1/')"
   processor="$(basename "${wheel}" .whl | sed -E 's/.*(x86_64|aarch64)$/\1/')"
@@ -80,26 +80,20 @@ test_wheel() {  # wheel
   .venv/bin/python -m zipfile --extract "${wheel}" "${installed}"
   # Beside the wheel, so that its phasic is tested, and not that of the sources.
   ln -s "${PWD}/tests" "${installed}/tests"
-  for suite in accuracy jax tf; do
-    case "${suite}-${processor}" in
-      accuracy-*) lock=accuracy suites=(tests.accuracy.value_accuracy_test) ;;
-      tf-aarch64) lock=aarch64-tf suites=(tf) ;;
-      *) lock="newest-${suite}" suites=(numpy "${suite}") ;;
-    esac
-    lock="requirements/${version}/${lock}.txt"
-    if [[ ! -e "${lock}" ]]; then
-      skip "${version}" "${processor}" "there is no ${lock}"
-      continue
-    fi
-    lock_environments
-    use_site "${version}" "${processor}" "${lock}" || site=""
-    unlock_environments
-    if [[ -z "${site}" ]]; then
-      record "${version}" "${processor}" "${reason}" null
-    else
-      run "${version}" "${processor}" "${suite}" "${installed}:${site}" \
-        "${python}" -B tests/versions/run_suites.py "${suites[@]}"
-    fi
+  lock_environments
+  use_site "${version}" "${processor}" "requirements/${version}/shipped-${processor}.txt" ||
+    site=""
+  unlock_environments
+  if [[ -z "${site}" ]]; then
+    record "${version}" "${processor}" "${reason}" null
+    return
+  fi
+  suites=(numpy jax tf tests.accuracy.value_accuracy_test)
+  # Its many fits take too long under emulation.
+  if [[ "${processor}" == "$(uname -m)" ]]; then suites+=(demo); fi
+  for suite in "${suites[@]}"; do
+    run "${version}" "${processor}" "${suite}" "${installed}:${site}" \
+      "${python}" -B tests/versions/run_suites.py "${suite}"
   done
 }
 
