@@ -17,6 +17,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import sysconfig
@@ -38,8 +39,8 @@ class Target(NamedTuple):
 
   Attributes:
     tag: before auditwheel has looked, e.g. "cp313-cp313-linux_aarch64".
-    manylinux: the platform that the wheel must be able to have; "auto" for the
-      oldest that it can have, "" for a wheel without libraries.
+    manylinux: the platform that the wheel gets; "auto" for the oldest that
+      auditwheel finds, "" for a wheel without libraries.
   """
 
   tag: str
@@ -61,6 +62,13 @@ def parse_target(text: str) -> Target:
   # Names of processors may have underscores.
   processor = manylinux.split("_", 3)[3]
   return Target(f"{python}-{python}-linux_{processor}", manylinux)
+
+
+def _runs_on(repaired: str, manylinux: str) -> bool:
+  """Whether a platform that auditwheel found is no newer than another one."""
+  pattern = re.compile(r"manylinux_(\d+)_(\d+)_")
+  oldest = min(tuple(map(int, x)) for x in pattern.findall(repaired))
+  return oldest <= tuple(map(int, pattern.findall(manylinux)[0]))
 
 
 def _record_line(name: str, content: bytes) -> str:
@@ -125,9 +133,7 @@ def write_wheel(
   return path
 
 
-def repair(
-  wheel: pathlib.Path, output_dir: pathlib.Path, manylinux: str
-) -> bool:
+def repair(wheel: pathlib.Path, output_dir: pathlib.Path) -> bool:
   """Writes the wheel again with its manylinux tag; False if it cannot."""
   environment = {
     "PATH": os.pathsep.join([os.path.dirname(sys.executable), "/usr/bin"]),
@@ -135,9 +141,7 @@ def repair(
   }
   result = subprocess.run(
     [
-      *(sys.executable, "-m", "auditwheel", "repair", "--plat", manylinux),
-      # Not also an older platform that its symbols would run on.
-      *(["--only-plat"] if manylinux != "auto" else []),
+      *(sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"),
       *("--exclude", _NOT_BUNDLED, "-w", str(output_dir), str(wheel)),
     ],
     env=environment,
@@ -172,17 +176,28 @@ def build(
   Raises:
     SystemExit: the wheel cannot have the manylinux platform of the target.
   """
-  inputs = (files, pyproject, readme, licenses)
+  parts = (files, pyproject, readme, licenses)
   if not target.manylinux:
-    write_wheel(*inputs, output_dir, target)
+    write_wheel(*parts, output_dir, target)
     return
   with tempfile.TemporaryDirectory() as scratch:
-    wheel = write_wheel(*inputs, pathlib.Path(scratch), target)
-    if not repair(wheel, output_dir, target.manylinux):
-      if target.manylinux != "auto":
-        raise SystemExit(f"{wheel.name} cannot be a {target.manylinux} wheel")
-      print("The wheel keeps the tag of this machine.", file=sys.stderr)
-      (output_dir / wheel.name).write_bytes(wheel.read_bytes())
+    folder = pathlib.Path(scratch)
+    wheel = write_wheel(*parts, folder, target)
+    if target.manylinux == "auto":
+      if not repair(wheel, output_dir):
+        print("The wheel keeps the tag of this machine.", file=sys.stderr)
+        (output_dir / wheel.name).write_bytes(wheel.read_bytes())
+      return
+    # auditwheel finds a platform for any processor, but checks a given one for
+    # this machine's alone.
+    found = folder / "repaired"
+    if not repair(wheel, found) or not _runs_on(
+      next(found.iterdir()).name, target.manylinux
+    ):
+      raise SystemExit(f"{wheel.name} cannot be a {target.manylinux} wheel")
+  python, abi, _ = target.tag.split("-")
+  tag = f"{python}-{abi}-{target.manylinux}"
+  write_wheel(*parts, output_dir, target._replace(tag=tag))
 
 
 def main() -> None:
