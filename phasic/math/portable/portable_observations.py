@@ -77,6 +77,10 @@ def phase_type(
     harmless = _harmless_time(rates, exit_rates)
 
   def evaluate(kind: str, counts: Array) -> Array:
+    used = static.concrete(counts)
+    # The density gives results their shape.
+    if kind != "log_density" and used is not None and not onp.any(used):
+      return np.zeros_like(times)
     at = np.where(counts, times, harmless)
     return function(
       kind, initial_probs, rates, exit_rates, prob_zero, at, *edge_arrays
