@@ -71,7 +71,7 @@ def log_mass(
   lost = np.logical_not((value[..., 0] > -math.inf) & (size > tiny))
 
   def values(*fields: Array) -> Array:
-    later = after(chain_lib.Chain(*fields, fixed.bad))
+    later = after(chain_lib.Chain(*(*fields, fixed.bad)))
     value, _ = portable.of_chain(
       "log_cdf", more, later, length[..., None], wide
     )

@@ -197,7 +197,7 @@ def _of_kind(
   lost = lost | (finite & np.logical_not(value > -math.inf))
 
   def values(*fields: Array) -> tuple[Array, ...]:
-    varied = chain_lib.Chain(*fields, chain.bad)
+    varied = chain_lib.Chain(*(*fields, chain.bad))
     return (portable.of_chain(kind, steps, varied, at, static.wide_float())[0],)
 
   _, pullback = autodiff.reverse(values, chain[:5])
@@ -223,7 +223,8 @@ def _of_intervals(
   n = static.shape(weights)[-1]
   if not isinstance(n, int) or n <= portable_intervals.MOST:
     return _of_some_intervals(chain, lower, upper, weights)
-  total, lost = None, []
+  total: _Slopes | None = None
+  lost = []
   for i in range(0, n, portable_intervals.MOST):
     slopes, bad = _of_some_intervals(
       chain,
@@ -233,6 +234,7 @@ def _of_intervals(
     )
     total = slopes if total is None else total.plus(slopes)
     lost.append(bad)
+  assert total is not None  # n is above zero.
   return total, np.concatenate(lost, axis=-1)
 
 
