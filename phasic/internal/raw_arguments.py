@@ -26,7 +26,18 @@ _NO_NUMBERS = {
 }
 _NUMBERS = frozenset((bool, complex, float, int))
 _Sizes = TypeVar("_Sizes", bound=tuple[object, ...])
-_SHORT = reprlib.Repr()
+
+
+class _Short(reprlib.Repr):
+  def repr_int(self, x: int, level: int) -> str:
+    try:
+      repr(x)  # Later versions of Python catch the error in their repr_int.
+      return super().repr_int(x, level)
+    except ValueError:  # Python refuses to print more than 4300 digits.
+      return "an integer of thousands of digits"
+
+
+_SHORT = _Short()
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 8
 _SHORT.maxstring = _SHORT.maxother = 80
 
@@ -50,12 +61,7 @@ class _SparseMatrix(Protocol):
 
 def shown(x: object) -> str:
   """Returns a shortened repr of an argument, for messages."""
-  try:
-    return _SHORT.repr(x).replace("\n", " ")
-  except (
-    ValueError
-  ):  # Python refuses to print integers of more than 4300 digits.
-    return "an integer of thousands of digits"
+  return _SHORT.repr(x).replace("\n", " ")
 
 
 def check_flags(**flags: object) -> None:
