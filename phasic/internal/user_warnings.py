@@ -11,7 +11,7 @@ import types
 import warnings
 
 # Stack frames of these packages are skipped, to find the user's line.
-_NOT_CALLERS = ("contextlib", "jax", "phasic", "tensorflow")
+_NOT_CALLERS = ("contextlib", "importlib", "jax", "phasic", "tensorflow")
 _issued = threading.local()
 _is_derived = contextvars.ContextVar("is_derived", default=False)
 _is_searching = contextvars.ContextVar("is_searching", default=False)

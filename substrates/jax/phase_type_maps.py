@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
+from typing import Any
 
 import jax
 from jax.interpreters import mlir
@@ -38,7 +39,7 @@ class PhaseTypeFunction(derivatives.NativeDerivatives):
   """A phase-type function, one of `KINDS`, with its native derivatives."""
 
   kind: str
-  fallback: Callable[..., Array | tuple[Array, ...]] | None
+  fallback: Callable[..., Any] | None
   has_edges: bool = False
   has_kinds: bool = False
   discrete: bool = False

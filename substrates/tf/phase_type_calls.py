@@ -50,7 +50,7 @@ class _Kernel(kernel_common.Kernel):
     return limit
 
 
-KERNEL = _Kernel(op_library.load_error, 40)
+KERNEL = _Kernel(op_library.load_error, 25)
 
 
 @tf.autograph.experimental.do_not_convert
