@@ -42,6 +42,7 @@ from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import special
 from phasic.math.portable import limits
 from phasic.math.portable import mixture
+from phasic.math.portable import nan_slopes
 from phasic.math.portable import power_sequence
 
 MAX_STEPS = {"float64": 2**17, "float32": 2**14}
@@ -77,7 +78,8 @@ def phase_type(
     where more steps are needed than allowed.
   """
   operands = (initial_probs, subgenerator, exit_rates, prob_zero, times)
-  return evaluate(kind, operands, weights)[0]
+  result, _ = evaluate(kind, operands, weights)
+  return nan_slopes.with_nan_slopes(result, operands)
 
 
 def evaluate(

@@ -36,6 +36,7 @@ from phasic.math.model.model_types import KernelArrays
 from phasic.math.numeric import semirings
 from phasic.math.numeric import special
 from phasic.math.portable import limits
+from phasic.math.portable import nan_slopes
 from phasic.math.portable import portable
 from phasic.math.portable import power_sequence
 from phasic.math.portable import transition_power
@@ -83,6 +84,7 @@ def phase_type(
     weights = structures.cast(weights, static.wide_float())
   with onp.errstate(all="ignore"):
     result = _run(kind, dtype, steps, completes, weights, *wide)
+  result = nan_slopes.with_nan_slopes(result, operands)
   return _with_slope(result, np.broadcast_to(counts, static.shape(result)))
 
 

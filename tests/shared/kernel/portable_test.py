@@ -57,6 +57,33 @@ class AgainstKernelTest(test_case.TestCase):
       self.assert_close(actual, expected, 1e-11, atol)
 
   @parameterized.parameters(False, True)
+  @test_case.of_bad_values
+  def test_slopes_of_results_that_are_not_finite(self, discrete):
+    function = (pm.discrete_phase_type if discrete else pm.phase_type).log_prob
+    matrix = onp.asarray([[0.5, 0.25], [0.0, 0.5]])
+    matrix = matrix if discrete else matrix - onp.eye(2)
+    where = [math.inf, -1.0, 2.0, math.nan]
+
+    def value(x):
+      entries = np.reshape(x[:4], (2, 2))
+      # A sum of the tangents of a row must not hide them.
+      return function(x[4:], np.asarray([0.5, 0.5], "float64"), entries)
+
+    x = np.asarray(onp.concatenate([onp.ravel(matrix), where]), "float64")
+    along = np.asarray([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "float64")
+    masked = np.asarray([0.0, 0.0, 1.0, 0.0], "float64")
+    with config.use_path("portable"):
+      _, pullback = gradients.vjp(value, x)
+      one = self.host(pullback(np.ones_like(masked))[0])
+      finite = self.host(pullback(masked)[0])
+      slopes = self.host(gradients.jvp(value, (x,), (along,))[1])
+    self.assertTrue(onp.all(onp.isnan(one[[0, 1, 3, 4, 5, 7]])))
+    self.assertEqual(onp.isnan(slopes).tolist(), [True, True, False, True])
+    # A number of steps has no slope at integers.
+    known = onp.arange(8) != 6 if discrete else onp.ones(8, bool)
+    self.assertTrue(onp.all(onp.isfinite(finite[known])))
+
+  @parameterized.parameters(False, True)
   def test_masked_times(self, discrete):
     # The density of two stages is zero at time zero, and at step one. If a
     # caller masks that value, the derivative at other times must be right.
