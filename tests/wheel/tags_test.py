@@ -12,6 +12,7 @@ from packaging import utils
 from tools.wheel import build
 from tools.wheel import metadata
 
+_ANY = build.parse_target("any").tag
 # The oldest glibc of each name that pip knows besides manylinux_2_N.
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 _PYTHONS = ((3, 11), (3, 12), (3, 13), (3, 14))
@@ -61,7 +62,7 @@ def _released() -> list[str]:
       for a, b in _PYTHONS
       for processor in ("x86_64", "aarch64")
     ),
-    f"{stem}-{build.ANY}.whl",
+    f"{stem}-{_ANY}.whl",
     f"{stem}.tar.gz",
   ]
 
@@ -79,7 +80,7 @@ def _taken(supported: Sequence[tags.Tag], names: Sequence[str]) -> str:
   if not best:
     return "sdist"
   name = best[min(best)]
-  return "any" if build.ANY in name else name.partition("-cp")[2][:-4]
+  return "any" if _ANY in name else name.partition("-cp")[2][:-4]
 
 
 class TagsTest(parameterized.TestCase):

@@ -164,7 +164,7 @@ class WheelContentsTest(absltest.TestCase):
 
   def test_refuses_a_platform_that_is_too_old(self):
     own = build.own_target()
-    platform = own.platform.replace("linux", "manylinux_2_17")
+    platform = own.tag.split("-")[2].replace("linux", "manylinux_2_17")
     target = own._replace(manylinux=platform)
     with self.assertRaisesRegex(SystemExit, f"cannot be a {platform} wheel"):
       self._build_again(target)
