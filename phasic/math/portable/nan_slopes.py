@@ -40,7 +40,9 @@ def with_nan_slopes(result: Array, operands: KernelArrays) -> Array:
       continue
     weights = 0.5 + onp.modf(_STEP * (1 + k + onp.arange(math.prod(event))))[0]
     weighted = x * structures.cast(onp.reshape(weights, event), dtype)
-    flat = np.reshape(weighted, (*static.shape(x)[: -len(event)], -1))
+    flat = np.reshape(
+      weighted, (*static.shape(x)[: -len(event)], math.prod(event))
+    )
     model = model + np.sum(flat, axis=-1)[..., None]
   whole = np.broadcast_to(model + operands[4], shape)
   return _with_slope(result, whole, np.broadcast_to(model, shape))
