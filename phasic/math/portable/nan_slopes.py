@@ -72,8 +72,9 @@ def _slope(result: Array, model: Array, along: Array) -> Array:
   """Returns the derivative along `along`: NaN, of any order, or zero."""
   lost = np.logical_not(np.abs(result) < math.inf) & (along != 0)
   # It depends on the model, for derivatives of higher order.
-  finite = np.where(np.abs(model) < math.inf, model, 0.0)
-  return np.where(lost, math.nan, 0.0) * (along + finite)
+  zero = np.zeros_like(along)
+  finite = np.where(np.abs(model) < math.inf, model, zero)
+  return np.where(lost, zero + math.nan, zero) * (along + finite)
 
 
 @custom_gradient.custom_gradient(
