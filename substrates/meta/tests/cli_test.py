@@ -12,7 +12,7 @@ import sys
 from absl.testing import absltest
 from absl.testing import parameterized
 
-# Every generated tree needs this file.
+# Every generated tree needs this file, and `kernel_ops`.
 _LATE_NAMES = "phasic/internal/late_names.py"
 _META = pathlib.Path(os.path.abspath(__file__)).parent.parent
 
@@ -39,6 +39,7 @@ _FILES = {
   "phasic/internal/random.py": (
     "def sanitize_seed(seed, salt=None):\n  return int(seed)\n"
   ),
+  "phasic/internal/kernel_ops.py": "def warn_if_missing():\n  pass\n",
   "substrates/jax/random.py": (
     "import jax\n\n\n"
     "def sanitize_seed(seed, salt=None):\n"
