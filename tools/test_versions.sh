@@ -16,6 +16,7 @@ source tools/environments.sh
 
 readonly WORK="${PWD}/.build/versions"
 readonly TIMEOUT=600  # seconds for a suite
+source tools/suites.sh
 
 own="$(base_python .venv/bin/python)"
 own_version="$(python_version "${own}")"
@@ -26,18 +27,7 @@ case "${1:-}" in
   sdist) build=tools/build_from_sdist.sh ;;
 esac
 
-rm -rf "${WORK}"
-mkdir -p "${WORK}"
-results="${WORK}/results.jsonl"
-: > "${results}"
-
-record() {  # Python's version, column, log, result
-  echo "{\"python\": \"$1\", \"column\": \"$2\", \"log\": \"$3\"," \
-    "\"result\": $4}" >> "${results}"
-}
-
 run() {  # Python's version, python, column, framework, the folder of the wheel
-  local log="${WORK}/$1-$3-$4.log" begin="${SECONDS}" result
   lock_environments
   use_venv "$2" "$3-$4"
   # pip looks at the wheel's tag and at its Python.
@@ -46,11 +36,8 @@ run() {  # Python's version, python, column, framework, the folder of the wheel
       --no-deps --no-index --target "$5" "$5"/*.whl
   fi
   unlock_environments
-  PYTHONPATH="$5" timeout "${TIMEOUT}" "${venv}/bin/python" -B \
-    tests/versions/run_suites.py numpy "$4" > "${log}" 2>&1 || true
-  result="$(tail -n 1 "${log}" | grep '^{' || echo null)"
-  record "$1" "$3" "${log}" "${result}"
-  say "Python $1, $3, $4: $((SECONDS - begin)) s"
+  PYTHONPATH="$5" run_suite "$1" "$3" "$4" "${venv}/bin/python" -B \
+    tests/versions/run_suites.py numpy "$4"
 }
 
 for version in ${versions}; do
@@ -77,4 +64,4 @@ for version in ${versions}; do
     wait
   done
 done
-.venv/bin/python tools/versions_table.py "${results}"
+.venv/bin/python tools/versions_table.py "${RESULTS}"

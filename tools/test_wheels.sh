@@ -3,33 +3,27 @@
 #
 # Of each wheel: which one pip takes for its Python and processor, the versions of
 # glibc's symbols, the suites of tests/versions with the newest JAX and TensorFlow,
-# a sample of tests/accuracy, and the demo. A wheel for aarch64 runs under emulation; a Python that is not here
-# comes from a root of tools/roots.sh. Environments are made once, in the cache that
-# all clones share. Prints a table, and closes with `N passed, N failed, N skipped`.
+# a sample of tests/accuracy, and the demo. A wheel for aarch64 runs under emulation,
+# and so do the native tests of what it is made of. A Python that is not here comes
+# from a root of tools/roots.sh. The wheel for any system has a suite of its own
+# (tests/wheel/any_suite.py). Environments are made once, in the cache that all clones
+# share. Prints a table, and closes with `N passed, N failed, N skipped`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/cache_dir.sh
 source tools/environments.sh
 source tools/roots.sh
+source tools/wheel/zig.sh
 
 readonly WORK="${PWD}/.build/test_wheels"
-readonly TIMEOUT=1800  # seconds for a suite; emulation is about ten times slower
+readonly TIMEOUT=3600  # seconds for a suite; emulation is about ten times slower
+source tools/suites.sh
 # For each processor: Debian's name of it, and which suite has which Python.
 declare -rA ARCHITECTURE=([x86_64]=amd64 [aarch64]=arm64)
 declare -rA SUITE=([3.11]=bookworm [3.13]=trixie [3.14]=forky)
 
-rm -rf "${WORK}"
-mkdir -p "${WORK}"
-results="${WORK}/results.jsonl"
-: > "${results}"
-
-record() {  # Python's version, column, log, result
-  echo "{\"python\": \"$1\", \"column\": \"$2\", \"log\": \"$3\"," \
-    "\"result\": $4}" >> "${results}"
-}
-
 skip() {  # Python's version, processor, reason
-  .venv/bin/python - "$@" >> "${results}" <<'END'
+  .venv/bin/python - "$@" >> "${RESULTS}" <<'END'
 import json
 import sys
 
@@ -39,15 +33,10 @@ print(json.dumps({"python": python, "column": column, "log": "", "result": resul
 END
 }
 
-# Runs a Python program with the wheel, in `prefix` (a root's, or empty), and records
-# the JSON object that is its last line.
-run() {  # Python's version, processor, name of the log, path, program and arguments
-  local log="${WORK}/$1-$2-$3.log" begin="${SECONDS}" result
+# Runs a Python program with the wheel, in `prefix` (a root's, or empty).
+run() {  # Python's version, processor, name of the suite, path, program and arguments
   PYTHONPATH="$4" PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu \
-    timeout "${TIMEOUT}" "${prefix[@]}" "${@:5}" > "${log}" 2>&1 || true
-  result="$(tail -n 1 "${log}" | grep '^{' || echo null)"
-  record "$1" "$2" "${log}" "${result}"
-  say "Python $1, $2, $3: $((SECONDS - begin)) s"
+    run_suite "$1" "$2" "$3" "${prefix[@]}" "${@:5}"
 }
 
 test_wheel() {  # wheel
@@ -97,12 +86,51 @@ test_wheel() {  # wheel
   done
 }
 
+# Runs the native tests on the objects that the wheels of a processor consist of.
+test_objects() {  # processor
+  local build="${PWD}/.build/wheels/$1" program
+  if [[ ! -e "${build}" ]]; then
+    skip "" "$1" "no native tests: make wheels has not been run here"
+    return
+  fi
+  lock_environments
+  use_root "${ARCHITECTURE[$1]}" bookworm 3.11 || root=""
+  unlock_environments
+  if [[ -z "${root}" ]]; then
+    skip "" "$1" "no native tests: ${reason}"
+    return
+  fi
+  use_zig
+  set_target "$1"
+  cmake -S .build/wheels/source -B "${build}" --log-level=WARNING \
+    "-DCMAKE_PROJECT_phasic_INCLUDE=${PWD}/tools/wheel/native_tests.cmake" \
+    "-DPHASIC_TESTS=${PWD}" -DGOOGLETEST=/usr/src/googletest >&2
+  cmake --build "${build}" ${JOBS:+"--parallel=${JOBS}"} \
+    --target native_tests counted_work_test >&2
+  prefix=()
+  for program in native_tests counted_work_test; do
+    run "" "$1" "${program}" "" .venv/bin/python -m tools.wheel.native_tests \
+      tools/enter_root.sh "${root}" "${build}/${program}"
+  done
+}
+
+test_any_wheel() {  # wheel
+  .venv/bin/python -B substrates/meta/generate_tree.py \
+    --outputs_root "${WORK}/tree" >&2
+  prefix=()
+  run "" any suite "" .venv/bin/python -m tests.wheel.any_suite "$1" "${WORK}/tree"
+}
+
 if [[ "$#" == 0 ]]; then
   shopt -s nullglob
-  set -- dist/*-manylinux*.whl
+  set -- dist/*.whl
   [[ "$#" != 0 ]] || die "no wheels in dist/; make them: make wheels"
 fi
 for wheel in "$@"; do
-  test_wheel "${wheel}"
+  case "${wheel}" in
+    *-none-any.whl) test_any_wheel "${wheel}" ;;
+    *) test_wheel "${wheel}" ;;
+  esac
 done
-.venv/bin/python tools/versions_table.py "${results}"
+if [[ "$*" == *aarch64* ]]; then test_objects aarch64; fi
+.venv/bin/python tools/versions_table.py "${RESULTS}"

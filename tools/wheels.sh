@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/cache_dir.sh
 source tools/environments.sh
+source tools/wheel/zig.sh
 
-readonly GLIBC=2.28
 readonly ARCHITECTURES="${ARCHITECTURES:-x86_64 aarch64}"
 readonly WORK="${PWD}/.build/wheels"
 readonly TOOLS="${PWD}/tools/wheel"
@@ -71,10 +71,7 @@ build() {  # processor, version
   )
 }
 
-use_own_venv wheels
-export PHASIC_ZIG_PYTHON="${venv}/bin/python"
-export ZIG_GLOBAL_CACHE_DIR="${PHASIC_CACHE}/zig" ZIG_LOCAL_CACHE_DIR="${PHASIC_CACHE}/zig"
-PATH="${PWD}/.venv/bin:${PATH}"
+use_zig
 
 rm -rf "${WORK}"
 mkdir -p "${WORK}"/{source,headers}
@@ -91,7 +88,7 @@ for version in ${versions}; do
   copy_headers "${version}" "${WORK}/headers/${version}"
 done
 for architecture in ${ARCHITECTURES}; do
-  export PHASIC_TARGET="${architecture}-linux-gnu.${GLIBC}"
+  set_target "${architecture}"
   mkdir "${WORK}/${architecture}"
   "${TOOLS}/zig_cxx.sh" -shared -nostdlib -Wl,-soname,libgcc_s.so.1 \
     "-Wl,--version-script=${TOOLS}/unwinder.map" "${TOOLS}/unwinder.cc" \

@@ -9,7 +9,9 @@ functions in JAX and TensorFlow against NumPy's. Prints a line for each step, an
 closes with `N passed, N failed, N skipped`.
 """
 
+import json
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -149,7 +151,12 @@ def main() -> int:
         *(str(folder / "test_main.py"), str(folder / "tree" / file)),
         path=str(folder / "tree"),
       )
-  print(", ".join(f"{n} {kind}" for kind, n in suite.counts.items()))
+  python_version = platform.python_version()
+  print(
+    json.dumps(
+      {"versions": {"python": python_version}, "skips": [], **suite.counts}
+    )
+  )
   return 1 if suite.counts["failed"] else 0
 
 
