@@ -50,12 +50,13 @@ struct ExtendedDouble {
 
  private:
   void Normalize() {
+    // Bits come first: to some compilers what equals zero has none.
+    if (IsSubnormal(part)) {
+      *this = Make(0x1p-50 * SubnormalUnits(part), power - 2);
+      return;
+    }
     if (part == 0.0) {
-      if (HasBits(part)) {  // a subnormal operand, which compares as zero
-        *this = Make(0x1p-50 * SubnormalUnits(part), power - 2);
-      } else {
-        power = kOfZero;
-      }
+      power = kOfZero;
       return;
     }
     if (!(std::fabs(part) < HUGE_VAL)) {
