@@ -28,9 +28,9 @@ struct AdjointSums {
   bool has_exits = false;     // another function is requested
   const T* starts = nullptr;  // [p], of alpha, relative to 2^exponent
   int64_t exponent = 0;       // exponent of `starts`
-  // [p], the cotangents of alpha, each with its own exponent; or nullptr if
-  // they are in `starts`.
-  const Scaled<T>* scaled_starts = nullptr;
+  // [p], further cotangents of alpha, each with its own exponent and without
+  // errors; may be nullptr.
+  const Scaled<T>* more_starts = nullptr;
   const T* exits = nullptr;      // [p]
   const T* stays = nullptr;      // [p], of the diagonal of P
   const T* products = nullptr;   // of P, in the cells of model.products
@@ -57,18 +57,10 @@ struct AdjointSums {
   int64_t start_losses_exponent = 0;
   const double* row_losses = nullptr;
 
-  // Replaces the cotangents of alpha by others without errors, unless `starts`
-  // is nullptr.
-  void UseScaledStarts(const Scaled<T>* starts) {
-    if (starts == nullptr) return;
-    scaled_starts = starts;
-    start_tail = start_loss = Scaled<double>{};
-    start_losses = nullptr;
-  }
-
   Scaled<T> Start(int64_t i) const {
-    return scaled_starts != nullptr ? scaled_starts[i]
-                                    : Scaled<T>{starts[i], exponent};
+    Scaled<T> start = {starts[i], exponent};
+    if (more_starts != nullptr) Add(&start, more_starts[i]);
+    return start;
   }
   Scaled<double> StartSize(int64_t i) const {
     const Scaled<T> start = Start(i);

@@ -198,10 +198,10 @@ class AdjointRun {
       sweeper.Put(&sums);
       if (writer_.Loses(sums)) {
         if (!sweeper.BoundLosses(&sums)) return kMemoryLimit;
-        if (writer_.LosesStarts(sums) && terms_.last_block() < 0 &&
-            seeds_.num_intervals() == 0) {
-          sums.UseScaledStarts(squaring_starts.Run(seeds_.by_squaring(),
-                                                   seeds_.num_by_squaring()));
+        if (writer_.LosesStarts(sums) && seeds_.num_intervals() == 0) {
+          sweeper.ReplaceStarts(squaring_starts.Run(seeds_.by_squaring(),
+                                                    seeds_.num_by_squaring()),
+                                &sums);
         }
       }
       if (writer_.Write(sums, margin == kNumMargins - 1)) break;

@@ -158,6 +158,8 @@ class AdjointSweeper {
   // adds to the cotangents of the exit rate of phase i and of entry (i, i) of
   // P. AddProduct adds to the cotangent of another entry of P.
   void AddStarts(const T* starts, int64_t exponent) {
+    std::copy(y_, y_ + model_.stride, adjoints_);
+    before_added_ = {adjoints_, exponent_, others_.adjoint};
     FloatEnvironment::ClearUnderflow();
     AddScaled(starts, exponent, model_.size, y_, &exponent_);
     if (!FloatEnvironment::Underflowed()) return;
@@ -178,11 +180,14 @@ class AdjointSweeper {
     Add(&others_.product, lost_product);
   }
 
-  // Sets bounds on the flushing errors of the cotangents that AddStarts added,
-  // relative to 2^exponent.
-  void AddStartLosses(const double* losses, int64_t exponent) {
-    added_losses_ = losses;
-    added_exponent_ = exponent;
+  // Replaces the cotangents of alpha that AddStarts added by others without
+  // errors, unless `starts` is nullptr.
+  void ReplaceStarts(const Scaled<T>* starts, AdjointSums<T>* sums) const {
+    if (starts == nullptr) return;
+    sums->more_starts = starts;
+    sums->starts = before_added_.starts;
+    sums->exponent = before_added_.exponent;
+    sums->start_loss = before_added_.loss;
   }
 
   // Sets the sums of the last sweep.
@@ -194,8 +199,6 @@ class AdjointSweeper {
     sums->products = products_.data();
     sums->start_loss = others_.adjoint;
     Add(&sums->start_loss, flushed_.adjoint);
-    sums->start_losses = added_losses_;
-    sums->start_losses_exponent = added_exponent_;
     sums->row_loss = others_.product;
     Add(&sums->row_loss, flushed_.product);
     sums->weight_loss = others_.weight;
@@ -207,9 +210,6 @@ class AdjointSweeper {
   bool BoundLosses(AdjointSums<T>* sums) {
     if (!bounds_.Run(needs_.rows)) return false;
     if (bounds_.rows() == nullptr) return true;
-    if (added_losses_ != nullptr) {
-      bounds_.AddStarts(added_losses_, added_exponent_);
-    }
     sums->start_losses = bounds_.starts();
     sums->start_losses_exponent = bounds_.exponent();
     sums->start_loss = others_.adjoint;
@@ -384,8 +384,12 @@ class AdjointSweeper {
   SweepLosses flushed_;   // flushing in y, over all blocks
   LossBounds<T> bounds_;  // of flushing in y, for each row
   SweepLosses others_;
-  const double* added_losses_ = nullptr;  // see AddStartLosses
-  int64_t added_exponent_ = 0;
+  // The cotangents of alpha before AddStarts, and the bound on their losses.
+  struct {
+    const T* starts;
+    int64_t exponent;
+    Scaled<double> loss;
+  } before_added_ = {};
 };
 
 }  // namespace PHASIC_ISA

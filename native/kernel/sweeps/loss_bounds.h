@@ -35,7 +35,6 @@ class LossBounds {
   void Clear() {}
   bool Note(int64_t, const Scaled<double>&) { return true; }
   bool Run(bool) { return true; }
-  void AddStarts(const double*, int64_t) {}
   const double* rows() const { return nullptr; }
   const double* starts() const { return nullptr; }
   int64_t exponent() const { return 0; }
@@ -89,13 +88,6 @@ class LossBounds<double> {
     }
     FloatEnvironment::ClearUnderflow();
     return true;
-  }
-
-  // Adds the given bounds, which are relative to 2^exponent, to the bounds for
-  // the cotangents of alpha.
-  void AddStarts(const double* losses, int64_t exponent) {
-    AddScaled(losses, exponent, model_.size, bound_, &exponent_);
-    FloatEnvironment::ClearUnderflow();
   }
 
   // rows() returns the bounds for the rows of G, [p]; starts() returns the

@@ -42,27 +42,6 @@ namespace PHASIC_ISA {
 
 constexpr int64_t kMaxPowers = 66;
 
-// Returns the smallest entry of the square of a nonnegative matrix among those
-// that have a positive term; it is zero if such an entry was flushed to zero.
-// Matrices are padded to `stride`, and `scratch` has room for a row.
-inline double LeastOfSquare(const double* matrix, const double* square,
-                            int64_t size, int64_t stride, double* scratch) {
-  double least = HUGE_VAL;
-  for (int64_t i = 0; i < size; ++i) {
-    std::fill(scratch, scratch + stride, 0.0);
-    for (int64_t m = 0; m < size; ++m) {
-      if (matrix[i * stride + m] == 0.0) continue;
-      for (int64_t j = 0; j < stride; ++j) {
-        scratch[j] = std::max(scratch[j], matrix[m * stride + j]);
-      }
-    }
-    for (int64_t j = 0; j < size; ++j) {
-      if (scratch[j] > 0.0) least = std::min(least, square[i * stride + j]);
-    }
-  }
-  return least;
-}
-
 // The squared power E_j = matrix * 2^exponent, where row sums of the matrix are
 // at most one and the largest is at least one half. Losses are bounds on
 // flushing errors, in multiples of kLossUnit, of a row sum of the matrix and of
@@ -75,9 +54,6 @@ struct SquaredPower {
   int64_t increment;  // see PowerValues
   double row_loss;
   double absorbed_loss;
-  // A bound on the relative flushing error of each entry of the matrix, whose
-  // zeros are exact; infinite if unknown.
-  double relative_loss;
 };
 
 template <class T>
@@ -199,7 +175,6 @@ class SquaredPowers {
         kStepTerms * NewLoss(underflowed || values_.matrix_underflowed() ||
                              values_.absorbed_underflowed());
     squared->absorbed_loss = squared->row_loss;
-    squared->relative_loss = squared->row_loss > 0.0 ? HUGE_VAL : 0.0;
     return true;
   }
 
@@ -233,7 +208,6 @@ class SquaredPowers {
     Finish(false, squared);
     squared->row_loss = squared->absorbed_loss =
         NewLoss(underflowed || values_.matrix_underflowed());
-    squared->relative_loss = squared->row_loss > 0.0 ? HUGE_VAL : 0.0;
   }
 
   // Computes the derivative vectors (power_slopes.h) of power j from the
@@ -282,28 +256,6 @@ class SquaredPowers {
     squared->absorbed_loss =
         2.0 * last.absorbed_loss + ScaleBy(last.row_loss, last.exponent) +
         NewLoss(absorbed_underflowed || values_.absorbed_underflowed());
-    const double p = static_cast<double>(model_.size) + 2.0;
-    squared->relative_loss = RelativeLoss(
-        last, *squared, underflowed ? ScaleBy(8.0 * p, late - 1022) : 0.0);
-  }
-
-  // Returns the bound for the square of the last power, each of whose entries
-  // lost at most `flushed`. A relative error at most doubles in a square, as
-  // nothing is subtracted. Where rows are balanced the errors of the others are
-  // those of the diagonal.
-  double RelativeLoss(const SquaredPower<T>& last,
-                      const SquaredPower<T>& squared, double flushed) {
-    if constexpr (!std::is_same<T, double>::value) {
-      return HUGE_VAL;
-    } else {
-      double loss = 2.0 * last.relative_loss;
-      if (flushed > 0.0 && loss < 1.0) {
-        loss += flushed / LeastOfSquare(last.matrix, squared.matrix,
-                                        model_.size, stride_, scratch_);
-      }
-      if (last.exponent != 0) return loss;
-      return 4.0 * (loss + squared.absorbed_loss * kLossUnit);
-    }
   }
 
   // Copies the values from PowerValues, and normalizes the tangents as

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "native/kernel/matrix/operator.h"
-#include "native/kernel/methods/squaring/followed_losses.h"
 #include "native/kernel/methods/squaring/jump_sums.h"
 #include "native/kernel/methods/squaring/squared_powers.h"
 #include "native/kernel/methods/squaring/squaring_descent.h"
@@ -45,8 +44,7 @@ class SquaringAdjoint {
         stride_(squared_powers_.stride()),
         has_adjoints_(has_adjoints),
         descent_(squared_powers_, workspace),
-        sums_(model_),
-        losses_(model_) {}
+        sums_(model_) {}
 
   // Adds the contributions of one point: the derivatives of its value F, times
   // the cotangent of F.
@@ -125,7 +123,6 @@ class SquaringAdjoint {
       }
     }
     sums->EndOfAdded(lost_start_, lost_jumps_, lost_weights_);
-    sums->AddStartLosses(losses_.starts(), losses_.exponent());
   }
 
  private:
@@ -142,7 +139,6 @@ class SquaringAdjoint {
     FloatEnvironment::ClearUnderflow();
     y_exponent_ = exponent;
     y_loss_ = 0.0;
-    losses_.Start();
     absorbed_bar_ = Scaled<T>{};
     SweepEnd(base, first, exit_weights);
     if (!has_adjoints_) return kOk;
@@ -155,9 +151,7 @@ class SquaringAdjoint {
       }
     }
     AddScaled(y_, y_exponent_, model_.size, starts_, &starts_exponent_);
-    if (!losses_.AddToStarts(y_exponent_)) {
-      Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
-    }
+    Add(&lost_start_, Scaled<double>{y_loss_, y_exponent_ + kLossExponent});
     Add(&lost_start_,
         Scaled<double>{NewLoss(), starts_exponent_ + kLossExponent});
     return kOk;
@@ -169,7 +163,6 @@ class SquaringAdjoint {
         *vector = AllocateZeros<T>(workspace_, stride_);
         if (*vector == nullptr) return false;
       }
-      if (!losses_.Allocate(stride_, workspace_)) return false;
       if (!sums_.Allocate(workspace_)) return false;
     }
     return descent_.Reach(path_.num_squared());
@@ -206,10 +199,7 @@ class SquaringAdjoint {
     for (int64_t i = 0; i < model_.size; ++i) {
       next_[i] = Dot(squared.matrix + i * stride_, y_, stride_);
     }
-    losses_.Carry(squared.matrix);
-    losses_.AddPower(squared, next_, headroom);
-    y_loss_ += 2.0 * squared.row_loss;
-    AddLoss(NewLoss());
+    y_loss_ += 2.0 * squared.row_loss + NewLoss();
     if (!IsZero(absorbed_bar_.mantissa)) {
       const T& absorbed_bar = absorbed_bar_.mantissa;
       const int64_t shift = absorbed_bar_.exponent + state.exponent;
@@ -220,7 +210,7 @@ class SquaringAdjoint {
                    factor * squared.absorbed[i];
       }
       headroom = 0;
-      AddLoss(MaxAbs(factor) * squared.absorbed_loss);
+      y_loss_ += MaxAbs(factor) * squared.absorbed_loss;
     } else {
       y_exponent_ += squared.exponent;
     }
@@ -239,8 +229,7 @@ class SquaringAdjoint {
     }
     sums_.Sweep(start.entries, start.exponent, kStepTerms, y_weights,
                 exit_weights, y_, y_exponent_);
-    losses_.Carry(weights);
-    AddLoss(NewLoss());
+    y_loss_ += NewLoss();
     NoteLoss(start, 0, &lost_jumps_);
     NormalizeY();
   }
@@ -254,17 +243,10 @@ class SquaringAdjoint {
   // Normalizes y, which is 2^headroom times the product of a squared power and
   // the previous y.
   void NormalizeY(int64_t headroom = 0) {
-    AddLoss(NewLoss());
+    y_loss_ += NewLoss();
     const int64_t e = NormalizeVector(y_, stride_, headroom);
     y_exponent_ += e;
     y_loss_ = ScaleBy(y_loss_, -e);
-    losses_.Scale(-e);
-  }
-
-  // Adds a flushing error of every entry of y to the bounds.
-  void AddLoss(double loss) {
-    y_loss_ += loss;
-    losses_.Add(loss);
   }
 
   // Returns a bound on the flushing error of one entry of y in a step, or zero
@@ -313,7 +295,6 @@ class SquaringAdjoint {
   T* next_ = nullptr;
   int64_t y_exponent_ = 0;
   double y_loss_ = 0.0;
-  FollowedLosses<T> losses_;  // a bound for each phase
   Scaled<T> absorbed_bar_;
   Scaled<double> lost_start_;
   Scaled<double> lost_jumps_;
