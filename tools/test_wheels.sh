@@ -3,9 +3,9 @@
 #
 # Of each wheel: which one pip takes for its Python and processor, the versions of
 # glibc's symbols, the suites of tests/versions with the newest JAX and TensorFlow,
-# a sample of tests/accuracy, and the demo. A wheel for aarch64 runs under emulation,
-# and so do the native tests of what it is made of. A Python that is not here comes
-# from a root of tools/roots.sh. The wheel for any system has a suite of its own
+# a sample of tests/accuracy, and the demo; and the native tests of the objects that
+# they consist of. What is for aarch64 runs under emulation. A Python that is not here
+# comes from a root of tools/roots.sh. The wheel for any system has a suite of its own
 # (tests/wheel/any_suite.py). Environments are made once, in the cache that all clones
 # share. Prints a table, and closes with `N passed, N failed, N skipped`.
 set -euo pipefail
@@ -93,12 +93,16 @@ test_objects() {  # processor
     skip "" "$1" "no native tests: make wheels has not been run here"
     return
   fi
-  lock_environments
-  use_root "${ARCHITECTURE[$1]}" bookworm 3.11 || root=""
-  unlock_environments
-  if [[ -z "${root}" ]]; then
-    skip "" "$1" "no native tests: ${reason}"
-    return
+  prefix=()
+  if [[ "$1" != "$(uname -m)" ]]; then
+    lock_environments
+    use_root "${ARCHITECTURE[$1]}" bookworm 3.11 || root=""
+    unlock_environments
+    if [[ -z "${root}" ]]; then
+      skip "" "$1" "no native tests: ${reason}"
+      return
+    fi
+    prefix=(tools/enter_root.sh "${root}")
   fi
   use_zig
   set_target "$1"
@@ -107,10 +111,9 @@ test_objects() {  # processor
     "-DPHASIC_TESTS=${PWD}" -DGOOGLETEST=/usr/src/googletest >&2
   cmake --build "${build}" ${JOBS:+"--parallel=${JOBS}"} \
     --target native_tests counted_work_test >&2
-  prefix=()
   for program in native_tests counted_work_test; do
-    run "" "$1" "${program}" "" .venv/bin/python -m tools.wheel.native_tests \
-      tools/enter_root.sh "${root}" "${build}/${program}"
+    run_suite "" "$1" "${program}" .venv/bin/python -m tools.wheel.native_tests \
+      "${prefix[@]}" "${build}/${program}"
   done
 }
 
@@ -132,5 +135,7 @@ for wheel in "$@"; do
     *) test_wheel "${wheel}" ;;
   esac
 done
-if [[ "$*" == *aarch64* ]]; then test_objects aarch64; fi
+for processor in "${!ARCHITECTURE[@]}"; do
+  if [[ "$*" == *"${processor}"* ]]; then test_objects "${processor}"; fi
+done
 .venv/bin/python tools/versions_table.py "${RESULTS}"

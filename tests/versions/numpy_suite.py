@@ -25,6 +25,15 @@ class NumpySuite(unittest.TestCase):
       rtol=1e-12,
     )
 
+  def test_subnormal_rate(self):
+    """Compilers may take numbers that equal zero for zero."""
+    rates = np.array([[-1000.0, 2e-308], [0.0, -1.0]])
+    dist = ph.distributions.PhaseType(expected.INITIAL, rates)
+    # Paths by way of the second phase outweigh exp(-1000).
+    np.testing.assert_allclose(
+      dist.log_prob(1.0), np.log(2.0 / 999.0) - 308.0 * np.log(10.0) - 1.0
+    )
+
   def test_gradient(self):
     def log_likelihood(rate):
       dist = ph.distributions.PhaseType(
