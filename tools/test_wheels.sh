@@ -90,7 +90,7 @@ test_wheel() {  # wheel
 test_objects() {  # processor
   local build="${PWD}/.build/wheels/$1" program
   if [[ ! -e "${build}" ]]; then
-    skip "" "$1" "no native tests: make wheels has not been run here"
+    skip all "$1" "no native tests: make wheels has not been run here"
     return
   fi
   prefix=()
@@ -99,7 +99,7 @@ test_objects() {  # processor
     use_root "${ARCHITECTURE[$1]}" bookworm 3.11 || root=""
     unlock_environments
     if [[ -z "${root}" ]]; then
-      skip "" "$1" "no native tests: ${reason}"
+      skip all "$1" "no native tests: ${reason}"
       return
     fi
     prefix=(tools/enter_root.sh "${root}")
@@ -112,7 +112,7 @@ test_objects() {  # processor
   cmake --build "${build}" ${JOBS:+"--parallel=${JOBS}"} \
     --target native_tests counted_work_test >&2
   for program in native_tests counted_work_test; do
-    run_suite "" "$1" "${program}" .venv/bin/python -m tools.wheel.native_tests \
+    run_suite all "$1" "${program}" .venv/bin/python -m tools.wheel.native_tests \
       "${prefix[@]}" "${build}/${program}"
   done
 }
@@ -121,7 +121,7 @@ test_any_wheel() {  # wheel
   .venv/bin/python -B substrates/meta/generate_tree.py \
     --outputs_root "${WORK}/tree" >&2
   prefix=()
-  run "" any suite "" .venv/bin/python -m tests.wheel.any_suite "$1" "${WORK}/tree"
+  run all any suite "" .venv/bin/python -m tests.wheel.any_suite "$1" "${WORK}/tree"
 }
 
 if [[ "$#" == 0 ]]; then
